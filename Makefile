@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help run test test-all check-fast metrics bench docs docs-serve proto clean
+.PHONY: help run test test-all check-fast metrics bench docs docs-serve docs-pictures proto clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,12 +38,13 @@ bench: $(STAMP)  ## time programs beside TensorFlow and torch, and write docs/pe
 	$(BIN)/python -m benchmarks $(BENCH) $(if $(TENSORFLOW_PYTHON),--tensorflow $(TENSORFLOW_PYTHON)) $(BENCH_OPTIONS)
 
 docs: $(STAMP)  ## build the documentation into site/; a broken link is an error
-	$(BIN)/python -m docsite.pictures
-	$(BIN)/python -m docsite.compatibility
 	$(BIN)/mkdocs build --strict
 
 docs-serve: $(STAMP)  ## show the documentation while it is written
 	$(BIN)/mkdocs serve
+
+docs-pictures: $(STAMP)  ## draw the pictures of the documentation again
+	$(BIN)/python -m docsite.pictures
 
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
 proto:  ## compile everflow/protos/*.proto again

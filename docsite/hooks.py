@@ -7,15 +7,19 @@ Pages link to `../everflow/runtime/session.py` as any Markdown in a repository d
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import pathlib
 import re
+import sys
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = pathlib.Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))  # MkDocs loads this file by its path
 SOURCE = "source/"
 # The documents that are pages by themselves, and files whose links are followed.
 DOCUMENTS = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "examples/README.md"]
@@ -37,7 +41,7 @@ def _document(page: str) -> str:
 def _page(path: str) -> str:
     """The page that shows a file or folder of the repository."""
     if path.startswith("docs/"):
-        return path.removeprefix("docs/")
+        return path.removeprefix("docs/") + ("/README.md" if (ROOT / path).is_dir() else "")
     if (ROOT / path).is_dir():
         return f"{SOURCE}{path}/index.md"
     return SOURCE + (path if path.endswith(".md") else f"{path}.md")
@@ -77,11 +81,32 @@ def _opening(file: pathlib.Path) -> str:
     return ": " + re.split(r"(?<=[.:])\s", " ".join(said.split("\n\n")[0].split()), maxsplit=1)[0].rstrip(":")
 
 
+@functools.cache
+def _made_pages() -> dict[str, str]:
+    """Pages that are made of what is in the package."""
+    from docsite import compatibility, reference  # load every kernel, which `mkdocs serve` need do once only
+
+    pages = {reference.page_of(space): reference.page(space) for space in reference.NAMESPACES}
+    return {"compatibility.md": compatibility.page(), "reference/index.md": reference.index(), **pages}
+
+
+class BuiltBefore(File):
+    """A page that the build of the first language has made: others link to it and don't make it again."""
+
+    def is_documentation_page(self) -> bool:
+        return False
+
+    def copy_file(self, dirty: bool = False) -> None:
+        pass
+
+
+@event_priority(-200)  # after the translations, which would take `.py.md` for the language "py"
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Every file of the repository that a page links to is a page."""
-    for path in sorted(_linked()):
-        if files.get_file_from_path(_page(path)) is None:
-            files.append(File.generated(config, _page(path), content=_shown(path)))
+    """Every file of the repository that a page links to is a page; others are made of what is in the package."""
+    kind = File if config.plugins["i18n"].is_default_language_build else BuiltBefore
+    made = {_page(path): _shown(path) for path in sorted(_linked())} | _made_pages()
+    for page, content in made.items():
+        files.append(kind.generated(config, page, content=content))
     return files
 
 

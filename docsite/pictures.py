@@ -21,7 +21,9 @@ FOLDER = ROOT / "docs" / "assets" / "pictures"
 Names = dict
 
 
-def _curves(curves: dict[str, list[float]], xlabel: str = "step", ylabel: str = "loss", top: float | None = None) -> str:
+def _curves(
+    curves: dict[str, list[float]], xlabel: str = "step", ylabel: str = "loss", top: float | None = None
+) -> str:
     import io
 
     import matplotlib
@@ -70,11 +72,15 @@ def _iris_loss(names: Names) -> str:
 
 
 def _learning_rates(names: Names) -> str:
-    return _curves({f"rate {rate:g}": [min(v, 6.0) for v in values] for rate, values in names["curves"].items()}, top=6.0)
+    return _curves(
+        {f"rate {rate:g}": [min(v, 6.0) for v in values] for rate, values in names["curves"].items()}, top=6.0
+    )
 
 
 def _tensorboard_graph(names: Names) -> str:
-    return graph_picture.draw(names["x"].graph, depth=1, only="pixels digits images hidden logits loss accuracy train".split())
+    return graph_picture.draw(
+        names["x"].graph, depth=1, only="pixels digits images hidden logits loss accuracy train".split()
+    )
 
 
 def _tensorboard_scalars(names: Names) -> str:
@@ -104,8 +110,12 @@ def _attention(names: Names) -> str:
     for (row, column), grey in _pixels(weights[: len(written), : len(source)]):
         place = f'x="{40 + column * side}" y="{30 + row * side}"'
         parts.append(f'<rect {place} width="{side}" height="{side}" stroke="#ddd" fill="#{grey:02x}{grey:02x}ff"/>')
-    parts += [f'<text x="{51 + i * side}" y="20" text-anchor="middle">{letter}</text>' for i, letter in enumerate(source)]
-    parts += [f'<text x="24" y="{46 + i * side}" text-anchor="middle">{letter}</text>' for i, letter in enumerate(written)]
+    parts += [
+        f'<text x="{51 + i * side}" y="20" text-anchor="middle">{letter}</text>' for i, letter in enumerate(source)
+    ]
+    parts += [
+        f'<text x="24" y="{46 + i * side}" text-anchor="middle">{letter}</text>' for i, letter in enumerate(written)
+    ]
     width, height = 50 + len(source) * side, 40 + len(written) * side
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '

@@ -54,6 +54,7 @@ _add_names(
 )
 _add_names("everflow.keras", estimator="everflow.estimator.keras_models:")
 _add_names("everflow.keras.layers", DenseFeatures="everflow.feature_column.features_layers")
+_add_names("everflow.distribute.experimental", TPUStrategy="everflow.tpu.strategy")
 _add_names("everflow.keras.experimental", SequenceFeatures="everflow.feature_column.features_layers")
 
 
@@ -210,6 +211,7 @@ if _TYPE_CHECKING:
     from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient
     from everflow.platform.load_library import load_file_system_library, load_library, load_op_library
     from everflow.framework.shapes import dimension_at_index, dimension_value
+    from everflow.ops.batching import nondifferentiable_batch_function
     from everflow.ops.control_flow.functional_branches import switch_case
     from everflow.ops.control_flow.switches import (
         control_flow_v2_enabled,

@@ -29,6 +29,7 @@ FLOORS = [
     {"layers"},
     {"rnn"},
     {"feature_column", "lite"},
+    {"tpu"},
     {"estimator", "tools"},
     {"contrib"},
     {"compat", "legacy", "__init__"},

@@ -13,6 +13,7 @@ import sys
 import types
 from typing import Any, NamedTuple
 
+from everflow.cli import inheritance
 from everflow.legacy.py2 import meaning, names, report
 from everflow.legacy.py2.syntax import convert
 from everflow.legacy.tf0.recognition import Sign, first_sign, signs, sources
@@ -58,6 +59,7 @@ def choose_version(source: str | bytes, file: str, folder: str, manner: Manner) 
     from everflow.legacy.tf0 import namespace  # loads everything recurrent, Keras below it
 
     namespace.install()
+    inheritance.note("tf0")
     because = f" ({where}); --tf1 takes it otherwise" if sign else ""
     _say(f"names have their meanings of TensorFlow {VERSION}{because}.")
 
@@ -67,9 +69,14 @@ def compiled(source: str | bytes, file: str, folder: str, manner: Manner) -> typ
     choose_version(source, file, folder, manner)
     if not manner.py2:
         return compile(source, file, "exec")
+    _take_for_python_2(folder)
+    return meaning.compiled(source, file)
+
+
+def _take_for_python_2(folder: str) -> None:
     names.install()
     meaning.install(folder)
-    return meaning.compiled(source, file)
+    inheritance.note(f"py2={os.path.abspath(folder)}")
 
 
 def names_of(manner: Manner) -> dict[str, Any]:
@@ -85,8 +92,7 @@ def prepare_module(found: importlib.machinery.ModuleSpec, folder: str, manner: M
     elif manner.version == 0:
         choose_version("", "", folder, manner)
     if manner.py2:
-        names.install()
-        meaning.install(folder)
+        _take_for_python_2(folder)
 
 
 def told(error: BaseException) -> list[str]:

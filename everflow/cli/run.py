@@ -20,7 +20,7 @@ import types
 from collections.abc import Callable
 
 from everflow import as_tensorflow
-from everflow.cli import preparing
+from everflow.cli import inheritance, preparing
 from everflow.cli.preparing import Manner
 from everflow.version import EVERFLOW_VERSION
 
@@ -68,6 +68,7 @@ def main(args: argparse.Namespace) -> int:
         return 2
     if args.verbose:
         _say_what_serves()
+    inheritance.leave()
     run, (program, *arguments) = programs[0]
     return _guarded(functools.partial(run, Manner(args.py2, args.version)), program, arguments)
 

@@ -25,7 +25,8 @@ def _default(node):
     return getattr(everflow, node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
-def _signature(text: str) -> inspect.Signature:
+def signature(text: str) -> inspect.Signature:
+    """What a signature in parentheses says."""
     (definition,) = ast.parse(f"def f{text}: pass").body
     names = [arg.arg for arg in definition.args.args]
     defaults = [_default(node) for node in definition.args.defaults]
@@ -39,7 +40,7 @@ def _signature(text: str) -> inspect.Signature:
 def function(path: str):
     """The function of TensorFlow 2 at a path."""
     text, _, changes = lines()[path].partition(")")
-    signature = _signature("(" + text.partition("(")[2] + ")")
+    taken = signature("(" + text.partition("(")[2] + ")")
     renamed = dict(change.split(">") for change in changes.split() if ">" in change)
     always = {
         name: ast.literal_eval(value)
@@ -49,9 +50,9 @@ def function(path: str):
 
     @functools.wraps(served)
     def call(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
+        bound = taken.bind(*args, **kwargs)
         bound.apply_defaults()
         return served(**{renamed.get(name, name): value for name, value in bound.arguments.items()}, **always)
 
-    call.__signature__ = signature
+    call.__signature__ = taken
     return call

@@ -38,6 +38,7 @@ _CHANGED = {
     "image.sample_distorted_bounding_box": "ops.image.boxes.sample_distorted_bounding_box_v2",
     "initializers": "keras.initializers_v2",
     "io.parse_single_example": "ops.io.examples.parse_single_example_v2",
+    "keras.initializers": "keras.initializers_v2",
     "keras.layers.GRU": "keras.layers.recurrent_v2.GRU",
     "keras.layers.GRUCell": "keras.layers.recurrent_v2.GRUCell",
     "keras.layers.LSTM": "keras.layers.recurrent_v2.LSTM",

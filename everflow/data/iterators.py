@@ -11,6 +11,7 @@ from everflow.framework.errors import OutOfRangeError
 from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import add_to_collection, device, executing_eagerly, get_default_graph, name_scope
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 # The collection of a graph's iterators.
 _ITERATORS = "iterators"
@@ -22,7 +23,25 @@ def _taken(build, iterator, name=None):
     return structure.from_tensors(iterator.element_spec, tensors)
 
 
-class Iterator(structure.Elements):
+class IteratorSaveable(SaveableObject):
+    """Where an iterator is, in a checkpoint."""
+
+    def __init__(self, resource, key, name):
+        super().__init__(resource, [SaveSpec(raw.SerializeIterator(resource_handle=resource), "", key)], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        with get_default_graph().colocate_with(self.op):
+            return raw.DeserializeIterator(resource_handle=self.op, serialized=restored_tensors[0])
+
+
+class _Saved:
+    """An iterator as a part of what `tf.train.Checkpoint` saves."""
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"ITERATOR_STATE": lambda name: IteratorSaveable(self._iterator_resource, name, name)}
+
+
+class Iterator(structure.Elements, _Saved):
     """A place in a dataset; `get_next()` gives tensors that hold the next element in each run."""
 
     def __init__(self, iterator_resource, initializer, output_types, output_shapes, output_classes):
@@ -101,7 +120,7 @@ class Iterator(structure.Elements):
         return raw.IteratorToStringHandle(resource_handle=self._iterator_resource, name=name)
 
 
-class IteratorV2(structure.Elements):
+class IteratorV2(structure.Elements, _Saved):
     """An iterator of eager execution and of traced functions: Python's own protocol over a dataset.
 
     >>> for image, label in dataset:

@@ -71,7 +71,7 @@ class Estimator:
     """
 
     def __init__(self, model_fn, model_dir=None, config=None, params=None, warm_start_from=None):
-        self._check_overrides()
+        self._assert_members_are_not_overridden()
         self._config = _config_with_model_dir(config, model_dir)
         self._model_dir = self._config.model_dir
         self._session_config = self._config.session_config
@@ -394,7 +394,7 @@ class Estimator:
             raise TypeError(f"The global step must be of an integer type, not {step.dtype}.")
         return step
 
-    def _check_overrides(self):
+    def _assert_members_are_not_overridden(self):
         """Canned estimators and programs add methods; what is here must keep its meaning."""
         allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed

@@ -404,6 +404,11 @@ class Graph(GraphCollections):
             elif entry:
                 op._set_device_from_string(devices.merged_name(entry, op.device))
 
+    @property
+    def _c_graph(self) -> Graph:
+        """What stands for the graph where TensorFlow has its C++ side: the graph."""
+        return self
+
     # --- scopes ----------------------------------------------------------------------------
 
     def as_default(self) -> AbstractContextManager[Graph]:

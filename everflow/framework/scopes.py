@@ -264,10 +264,6 @@ def get_all_collection_keys() -> list[str]:
     return get_default_graph().get_all_collection_keys()
 
 
-# The attribute of what is drawn in a cluster to compile: that is control flow, so what is lifted out of it has none.
-CLUSTER_MARK = "_xla_compile_id"
-
-
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
     """A context that lifts what is made in it out of control dependencies, control flow and function bodies."""
@@ -279,7 +275,6 @@ def init_scope() -> Iterator[None]:
         graph.as_default(),
         graph.name_scope(scope + "/" if scope else None),
         graph.control_dependencies(None),
-        graph._attr_scope({CLUSTER_MARK: None}),
     ):
         yield
 

@@ -83,10 +83,11 @@ class Functions(Protocol):
     """The functions of a graph in forms of their own."""
 
     def for_many(
-        self, name: str, captured: int, lists: tuple[bool, ...] = ()
+        self, name: str, captured: int, lists: tuple[bool, ...] = (), with_images: bool = False
     ) -> tuple[Callable[..., list[Value]], tuple[bool, ...]] | None:
         """A function that takes many elements at once, but of its last inputs one value, and which of its results are
         lists; None where there is none. `lists`: which of its inputs are. A list is two values, see `Lists`.
+        `with_images`: whether it may decode images, which take long for each.
         """
         ...
 

@@ -47,7 +47,7 @@ class Index:
         out = None if self._to_strings else torch.empty(keys.shape, dtype=self._values.dtype)
         # Where values are as wide as places, they take their room.
         is_wide = out is not None and out.dtype.itemsize == 8
-        places = out if is_wide else torch.empty(keys.shape, dtype=torch.int64)
+        places = out if out is not None and is_wide else torch.empty(keys.shape, dtype=torch.int64)
         count, place = places.numel(), places.data_ptr()
         if isinstance(keys, np.ndarray):
             asked = contiguous(keys)

@@ -23,10 +23,17 @@ python.data           .                                  : data
 python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
                                                            legacy.inner.data
-python.data.util      nest                               : framework.nest
+python.data.ops       multi_device_iterator_ops          : data.multi_device
+python.data.util      nest                               : legacy.inner.data_nest
+python.data.util      options                            : legacy.inner.data_options
+python.data.util      convert traverse                   : legacy.inner.data
 python.data.util      sparse                             : legacy.inner.data_sparse
 python.data.util      structure                          : legacy.inner.data_structure data.structure
 python.data.experimental ops                             : data.experimental
+python.data.experimental.ops snapshot                    : data.experimental.snapshots
+python.data.experimental.ops stats_aggregator            : data.experimental.stats
+python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data data.experimental.sources
+python.data.experimental.ops distribute                  : data.experimental.distribution
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
                       take_while_ops threadpool unique writers : data.experimental data.* \
@@ -41,19 +48,26 @@ python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
+python.distribute     combinations                       : legacy.inner.distribute.combinations
+python.framework      combinations                       : legacy.inner.distribute.combinations
+python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
+python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
-python.eager          context                            : legacy.inner.eager_context
-python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
+python.eager          context                            : legacy.inner.eager.context
+python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
+python.eager          backprop                           : legacy.inner.eager.backprop
+python.eager          executor                           : legacy.inner.eager.executor
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
 python.eager          wrap_function                      : ops.functions.wrapped
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental
+python.estimator      estimator model_fn                 : legacy.inner.estimator
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
@@ -89,6 +103,7 @@ python.framework      registry kernels                   : legacy.inner.registri
 python.framework      traceable_stack                    : legacy.inner.traceable_stack
 python.framework      composite_tensor_utils             : legacy.inner.composite_tensors
 python.framework      test_combinations                  : legacy.inner.test_combinations
+python.framework      convert_to_constants               : ops.functions.freezing
 python.framework      subscribe                          : legacy.inner.subscribe
 python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
@@ -99,6 +114,8 @@ python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
 python.framework      error_interpolation                : legacy.inner.error_interpolation
 python.framework      c_api_util func_graph              : framework.graph framework.function* .
+
+python.grappler       tf_optimizer item cluster          : tools.grappler
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
@@ -125,6 +142,7 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
 python.keras          wrappers                           : keras.wrappers
+python.keras          saving                             : keras.saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models
@@ -134,6 +152,7 @@ python.keras.engine   base_layer_utils                   : keras.engine.autocast
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
+python.keras.saving   hdf5_format saving_utils           : legacy.inner.keras_saving
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            legacy.inner.keras keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
@@ -160,7 +179,7 @@ python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.e
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
-python.ops            batch_ops inplace_ops sort_ops     : . ops.array.inplace legacy.gen_ops
+python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn
 python.ops            gradient_checker                   : test
@@ -189,7 +208,7 @@ python.ops            sets sets_impl                     : sets
 python.ops            sparse_ops                         : sparse . ops.sparse.*
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
-python.ops            standard_ops                       : .
+python.ops            standard_ops                       : . legacy.inner.nn
 python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.gen_ops
 python.ops            string_ops                         : strings . ops.strings.*
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
@@ -248,6 +267,8 @@ python.tools          freeze_graph                       : tools.freeze_graph
 python.tools          import_pb_to_tensorboard           : tools.import_pb_to_tensorboard
 python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
 python.tools          optimize_for_inference optimize_for_inference_lib : tools.optimize_for_inference
+python.tools          print_selective_registration_header selective_registration_header_lib : tools.selective_registration
+tools.compatibility   tf_upgrade_v2_main tf_upgrade_v2   : compat.upgrade
 python.tools          saved_model_cli                    : tools.saved_model_cli
 python.tools          saved_model_utils                  : tools.saved_model_utils
 python.tools          strip_unused strip_unused_lib      : tools.strip_unused
@@ -286,6 +307,7 @@ python.util           deprecation decorator_utils        : platform.deprecation
 python.util           nest                               : framework.nest legacy.inner.util
 python.util           tf_inspect                         : platform.inspection legacy.inner.util
 python.util           lazy_loader                        : platform.lazy_loader
+python.util           module_wrapper                     : platform.module_wrapper
 python.util           serialization                      : legacy.inner.keras
 python.util.protobuf  compare                            : legacy.inner.proto_comparison
 python.util           tf_export                          : platform.exports
@@ -325,10 +347,37 @@ contrib.slim.python.slim.nets resnet_utils               : contrib.slim.nets.res
 contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.resnet_v1
 contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
 contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
+python.tpu            tpu                                : tpu.replication tpu.sharding tpu.context tpu.system tpu.inference \
+                                                           legacy.inner.tpu
+python.tpu            tpu_function                       : ops.tpu.shard_context
+python.tpu            tpu_feed                           : tpu.feeds tpu.partitioned_feeds
+python.tpu            tpu_sharding                       : tpu.sharding_policy
+python.tpu            training_loop                      : tpu.loops
+python.tpu            tpu_optimizer                      : tpu.cross_shard
+python.tpu            tpu_embedding                      : tpu.embedding tpu.embedding_config tpu.embedding_optimizers
+python.tpu            tpu_strategy_util tpu_system_metadata : tpu.strategy
+python.tpu            tpu_embedding_gradient             : tpu.embedding_gradient
+python.tpu            functional                         : legacy.inner.tpu
+python.tpu            feature_column feature_column_v2   : tpu.feature_column
+python.tpu            device_assignment                  : tpu.device_assignment legacy.inner.tpu
+python.tpu            tpu_config tpu_context tpu_estimator util error_handling _tpu_estimator_embedding iteration_count_estimator : \
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+python.estimator.tpu  _tpu_estimator_embedding error_handling iteration_count_estimator tpu_config tpu_context tpu_estimator util : \
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+python.tpu            keras_support keras_tpu_variables  : contrib.tpu.keras_support
+python.tpu.ops        tpu_ops                            : ops.tpu.functions legacy.gen_ops
+python.distribute     tpu_strategy                       : tpu.strategy
+compiler.xla.experimental.xla_sharding xla_sharding      : tpu.xla_sharding
+compiler.tf2xla.ops   gen_xla_ops                        : legacy.gen_ops
+compiler.tf2xla.python xla                               : legacy.inner.tf2xla
+compiler.xla          xla_data_pb2                       : protos.xla_data_pb2
 """
 
 # Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
-SAME = frozenset("python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io".split())
+SAME = frozenset(
+    "python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
+    "tools.compatibility.tf_upgrade_v2_main tools.compatibility.tf_upgrade_v2".split()
+)
 
 # The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
 # through, best first.
@@ -365,7 +414,7 @@ FOLDERS = {
     "python.saved_model": "saved_model train",
     "python.summary": "summary",
     "python.tools": "tools",
-    "python.tpu": "contrib.tpu",
+    "python.tpu": "tpu contrib.tpu estimator.tpu",
     "python.training": "train ops.variables.variable",
     "python.training.saving": "train ops.variables.variable",
     "python.training.tracking": "train keras.engine saved_model",

@@ -34,6 +34,8 @@ _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
 # Keras's places before it was tf.keras, and the tree that contrib's had inside.
 _SAME_AS_KERAS = re.compile(r"(?:contrib\.keras|python\.keras\._impl\.keras)(?:\.(?:api|python)(?:\.keras)?)?(?=\.|$)")
+# The inner files of contrib.tpu are those of python.tpu.
+_SAME_AS_TPU = re.compile(r"contrib\.tpu\.python(?:\.tpu)?(?=\.|$)")
 _ROOTS = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 
 
@@ -58,6 +60,7 @@ def _folders() -> frozenset[str]:
     above = {
         "core.framework",
         "core.protobuf",
+        "core.protobuf.tpu",
         "core.util",
         "core.example",
         "core.lib.core",
@@ -180,6 +183,7 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     if match := _SAME_AS_ROOT.match(path):
         path = path[match.end() :]
     path = _SAME_AS_KERAS.sub("keras", path)
+    path = _SAME_AS_TPU.sub("python.tpu", path)
     if not path:
         return everflow
     if path.startswith("core.") and path.endswith("_pb2"):
@@ -197,8 +201,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             sources = ["."] if path.startswith("python") else []  # and what the rule for its folder says
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
-    if len(sources) == 1 and (sources[0].startswith("legacy.inner.") or path in SAME):
-        return _load(sources[0])  # all there is of it, so that a program can set its names
+    if len(sources) == 1 and (sources[0].startswith(("legacy.inner.", "tools.")) or path in SAME):
+        return _load(sources[0])  # all there is of it, so that a program can set its names, and run it
     return _Served(fullname, path, sources)
 
 

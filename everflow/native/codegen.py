@@ -41,7 +41,9 @@ _COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}
 
 @dataclass(slots=True, frozen=True)
 class Entry:
-    """The function of a region: `name(inputs..., outputs..., scratch, threads)`; it returns 0, or 1 where it could not."""
+    """The function of a region: `name(inputs..., outputs..., [rows,] scratch, threads)`; it returns 0, or 1 where it could
+    not.
+    """
 
     name: str
     scratch: int  # bytes that it needs for itself
@@ -78,16 +80,18 @@ class Writer:
         updates: Sequence[tuple[Value, Value]] = (),
         condition: Value | None = None,
         for_python: bool = True,
+        is_open: bool = False,
+        tensors: python_calls.Tensors | None = None,
     ) -> Entry:
         """A region that computes these values from so many inputs, and writes some over inputs: (value, input). Where a
         condition, a truth value, does not hold, it returns 1 and has done nothing. Python calls it, or code of the
-        module only.
+        module only. `is_open`: it is told how many rows it puts into inputs, whatever the shapes say.
         """
-        region = _Region(self, outputs, inputs, updates)
+        region = _Region(self, outputs, inputs, updates, is_open)
         check = _Region(self, [copy_of(condition)], inputs, ()) if condition is not None else None
         entry = region.write(f"entry{len(self.entries)}", check)
         if for_python:
-            python_calls.write(self.module, region.entry)
+            python_calls.write(self.module, region.entry, tensors, entry.scratch)
         else:
             region.entry.linkage = "internal"
         self.entries.append(entry)
@@ -111,9 +115,15 @@ class Writer:
 
 class _Region:
     def __init__(
-        self, writer: Writer, outputs: list[Value], inputs: int, updates: Sequence[tuple[Value, Value]]
+        self,
+        writer: Writer,
+        outputs: list[Value],
+        inputs: int,
+        updates: Sequence[tuple[Value, Value]],
+        is_open: bool = False,
     ) -> None:
         self.writer, self.module = writer, writer.module
+        self.is_open = is_open
         self.outputs = outputs
         self.inputs = inputs
         updates = [(copy_of(value), target) for value, target in updates if value is not target]
@@ -169,7 +179,8 @@ class _Region:
 
     def write(self, name: str, check: _Region | None = None) -> Entry:
         count = self.inputs + len(self.outputs)
-        self.entry = ir.Function(self.module, ir.FunctionType(I32, [*[POINTER] * (count + 1), I32]), name)
+        arguments = [*[POINTER] * count, *[I64] * self.is_open, POINTER, I32]
+        self.entry = ir.Function(self.module, ir.FunctionType(I32, arguments), name)
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
         if check is not None:
             self.write_check(check, f"{name}_check")
@@ -221,7 +232,8 @@ class _Region:
         if partials is not None:
             pointers = [*pointers, partials]
         if not self.writer.shares or group.work < SHARED_WORK or group.rows < 2 or first.nest.puts:
-            self.builder.call(function, [*pointers, I64(0), I64(group.rows)])
+            rows = self.entry.args[-3] if self.is_open and first.nest.puts else I64(group.rows)
+            self.builder.call(function, [*pointers, I64(0), rows])
         else:
             self.is_shared = True
             self.builder.call(self.sharer(function, group.rows), [*pointers, self.entry.args[-1]])

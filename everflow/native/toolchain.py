@@ -20,6 +20,7 @@ import llvmlite.binding as llvm
 from everflow.native import compiler_process, python_calls
 from everflow.native.background import Ending
 from everflow.native.cache import Cache
+from everflow.native.tensor_objects import ATEN
 
 # What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
 OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
@@ -150,7 +151,7 @@ def imports() -> dict[str, int]:
     """Addresses of what code may call, by name; those only that are at hand here."""
     found: dict[str, int] = {}
     loaded = ctypes.CDLL(_aten())  # with what it depends on, which is where OpenMP's runtime is
-    for name in (*OPENMP, *BLAS):
+    for name in (*OPENMP, *BLAS, *ATEN):
         function = getattr(loaded, name, None)
         if function is not None:
             found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
@@ -173,6 +174,11 @@ def can_share() -> bool:
 def can_multiply() -> bool:
     """Whether code may have matrices multiplied."""
     return imports().keys() >= set(BLAS)
+
+
+def knows_tensors() -> bool:
+    """Whether code may look at tensors that Python hands over."""
+    return imports().keys() >= set(ATEN)
 
 
 class Loaded:

@@ -18,7 +18,17 @@ class _AliasLoader(importlib.abc.Loader):
         # stays as it is.
         sys.modules[module.__name__] = self.module
 
+    def get_code(self, fullname: str) -> types.CodeType | None:
+        """The code of the module, for `python -m`."""
+        loader = getattr(self.module.__spec__, "loader", None)
+        if not isinstance(loader, importlib.abc.InspectLoader):
+            raise ImportError(f"{fullname} has no code of its own to run", name=fullname)
+        return loader.get_code(self.module.__name__)
+
 
 def alias_spec(name: str, module: types.ModuleType) -> importlib.machinery.ModuleSpec | None:
     """What a finder returns so that importing `name` gives `module`."""
-    return importlib.util.spec_from_loader(name, _AliasLoader(module), is_package=True)
+    where = getattr(module, "__file__", None)
+    return importlib.util.spec_from_loader(
+        name, _AliasLoader(module), origin=where, is_package=hasattr(module, "__path__")
+    )

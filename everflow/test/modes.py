@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import functools
 import unittest
 
@@ -200,6 +201,16 @@ def with_control_flow_v2(cls):
             if not getattr(method, _AS_IT_IS, False):
                 setattr(cls, name + "WithControlFlowV2", enable_control_flow_v2(method))
     return cls
+
+
+def enable_c_shapes(fn):
+    """A test as it is: there is one way to infer shapes."""
+    return fn
+
+
+def InstallStackTraceHandler():
+    """Have the stack of every thread printed when the process crashes."""
+    faulthandler.enable()
 
 
 def skip_if(condition):

@@ -1,77 +1,42 @@
 """What files hold, told to a person: checkpoints, SavedModels, graphs, TensorFlow Lite models, event files and records.
 
-A description is a list of parts, each a text or a table of rich, which knows how wide the terminal is.
+A description is a list of parts, each a text or a table.
 """
 
 from __future__ import annotations
 
 import collections
 import os
-import time
 
 import numpy as np
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
-from rich import box
-from rich.table import Table
 
 from everflow.formats import tflite
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.formats.records import read_records
 from everflow.framework import dtypes
-from everflow.framework.errors import DataLossError
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
-from everflow.protos.event_pb2 import Event
-from everflow.protos.example_pb2 import Example
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import maybe_saved_model_directory, parse_saved_model
+from everflow.tools.parts import in_bytes, many, table
+from everflow.tools.record_descriptions import logs, records
 from everflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state, latest_checkpoint
 
 _TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
-
-
-def table(rows, header):
-    """Columns of text under their names; numbers to the right."""
-    rows = [[str(cell) for cell in row] for row in rows]
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for i, name in enumerate(header):
-        numbers = bool(rows) and all(row[i].replace(",", "").isdigit() for row in rows)
-        made.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*row)
-    return made
-
-
-def _many(count, noun):
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _shape(sizes):
     return "[" + ", ".join("?" if n < 0 else str(n) for n in sizes) + "]"
 
 
-def _bytes(count):
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GB"
-
-
 def describe(path):
     """The parts of a description of what a path holds, whatever it is; ValueError where that is not known."""
     if os.path.isdir(path):
-        if maybe_saved_model_directory(path):
-            return saved_model(parse_saved_model(path), path)
-        if latest_checkpoint(path):
-            return checkpoints(path)
-        if events := [name for name in sorted(os.listdir(path)) if ".tfevents." in name]:
-            return [part for name in events for part in records(os.path.join(path, name))]
-        raise ValueError(f"{path} holds no SavedModel, no checkpoint and no event file")
+        return folder(path)
     name = path.removesuffix(".index").partition(".data-")[0]
     if checkpoint_exists(name) and (not os.path.isfile(path) or name != path or _ends_with_magic(path)):
         return checkpoint(name)
@@ -87,6 +52,22 @@ def describe(path):
     if isinstance(message, GraphDef):
         return graph(message, path)
     return records(path)
+
+
+def folder(path):
+    """A SavedModel, versions of one, or checkpoints and logs, as training leaves them behind."""
+    if maybe_saved_model_directory(path):
+        return saved_model(parse_saved_model(path), path)
+    versions = sorted((int(name) for name in os.listdir(path) if name.isdigit()), reverse=True)
+    versions = [v for v in versions if maybe_saved_model_directory(os.path.join(path, str(v)))]
+    if versions:
+        newest = os.path.join(path, str(versions[0]))
+        head = f"{many(len(versions), 'version')} in {path}: {', '.join(map(str, versions))}; the newest:"
+        return [head, *saved_model(parse_saved_model(newest), newest)]
+    parts = checkpoints(path) + logs(path)
+    if not parts:
+        raise ValueError(f"{path} holds neither a SavedModel, nor a checkpoint, nor event files")
+    return parts
 
 
 def _ends_with_magic(path):
@@ -119,15 +100,20 @@ def read_graph_like(path):
     return None
 
 
-def checkpoints(folder):
-    """The checkpoints that a folder's state file names, and the newest in full."""
-    state = get_checkpoint_state(folder)
-    lines = [f"{_many(len(state.all_model_checkpoint_paths), 'checkpoint')} in {folder}:"]
-    lines += [
-        f"  {path}{'' if checkpoint_exists(path) else '  (files are missing)'}"
-        for path in state.all_model_checkpoint_paths
-    ]
-    return ["\n".join(lines), *checkpoint(latest_checkpoint(folder))]
+def checkpoints(path):
+    """The checkpoints that a folder's state file names, or else those that lie there, and the newest in full."""
+    newest = latest_checkpoint(path)
+    if newest:
+        names = list(get_checkpoint_state(path).all_model_checkpoint_paths)
+    else:
+        found = [os.path.join(path, name) for name in os.listdir(path) if name.endswith(".index")]
+        names = [name.removesuffix(".index") for name in sorted(found, key=os.path.getmtime)]
+        if not names:
+            return []
+        newest = names[-1]
+    lines = [f"{many(len(names), 'checkpoint')} in {path}:"]
+    lines += [f"  {name}{'' if checkpoint_exists(name) else '  (files are missing)'}" for name in names]
+    return ["\n".join(lines), *checkpoint(newest)]
 
 
 def checkpoint(prefix):
@@ -139,8 +125,8 @@ def checkpoint(prefix):
         count = int(np.prod(shape, dtype=object))
         numbers += count
         size += count * (dtype.size if dtype is not dtypes.string else 0)
-        rows.append((name, dtype.name, _shape(shape), f"{count:,}"))
-    head = f"Checkpoint {prefix}: {_many(len(rows), 'tensor')}, {_many(numbers, 'value')}, {_bytes(size)}"
+        rows.append((name, dtype.name, _shape(shape), count))
+    head = f"Checkpoint {prefix}: {many(len(rows), 'tensor')}, {many(numbers, 'value')}, {in_bytes(size)}"
     return [head, table(rows, ("tensor", "type", "shape", "values"))]
 
 
@@ -163,8 +149,8 @@ def _graph_parts(name, graph_def):
     variables = [n for n in graph_def.node if n.op in ("Variable", "VariableV2", "VarHandleOp")]
     constants = sum(n.attr["value"].ByteSize() for n in graph_def.node if n.op == "Const")
     parts = [
-        f"{name}: {_many(len(graph_def.node), 'node')}, {_many(len(variables), 'variable')}, {_bytes(constants)} of constants, "
-        f"{_many(len(graph_def.library.function), 'function')}"
+        f"{name}: {many(len(graph_def.node), 'node')}, {many(len(variables), 'variable')}, {in_bytes(constants)} of constants, "
+        f"{many(len(graph_def.library.function), 'function')}"
     ]
 
     def typed(nodes, kind):
@@ -182,7 +168,7 @@ def _graph_parts(name, graph_def):
 
 
 def _counted(things, header):
-    return table([(thing, f"{n:,}") for thing, n in collections.Counter(things).most_common()], header)
+    return table(collections.Counter(things).most_common(), header)
 
 
 def _is_lite_model(path):
@@ -197,7 +183,7 @@ def lite_model(path):
     model = tflite.read_model(data)
     part = model.subgraphs[0]
     parts = [
-        f"TensorFlow Lite model {path}: {_many(len(part.operators), 'operator')}, {_many(len(part.tensors), 'tensor')}, {_bytes(len(data))}"
+        f"TensorFlow Lite model {path}: {many(len(part.operators), 'operator')}, {many(len(part.tensors), 'tensor')}, {in_bytes(len(data))}"
     ]
     for name, indices in (("input", part.inputs), ("output", part.outputs)):
         rows = []
@@ -247,7 +233,7 @@ def _meta_graph_parts(message):
 
 def saved_model(message, path):
     """A SavedModel: each of its meta graphs, and the variables it has."""
-    parts = [f"SavedModel {path}: {_many(len(message.meta_graphs), 'meta graph')}"]
+    parts = [f"SavedModel {path}: {many(len(message.meta_graphs), 'meta graph')}"]
     for held in message.meta_graphs:
         parts.append(f"tags: {', '.join(held.meta_info_def.tags)}")
         parts += _meta_graph_parts(held)
@@ -255,80 +241,6 @@ def saved_model(message, path):
     if checkpoint_exists(variables):
         parts += checkpoint(variables)
     return parts
-
-
-def records(path):
-    """TFRecords: events as what they summarize, Examples as their features, others by size."""
-    with open(path, "rb") as file:
-        try:
-            found = list(read_records(file, name=path))
-        except DataLossError as e:
-            raise ValueError(
-                f"{path} is no checkpoint, graph, SavedModel, event file or TFRecord file ({e.message})"
-            ) from e
-    events = [_event(r) for r in found]
-    if found and all(e is not None for e in events):
-        return _events(events, path)
-    return _examples(found, path)
-
-
-def _event(record):
-    try:
-        event = Event.FromString(record)
-    except DecodeError:
-        return None
-    return event if event.wall_time > 1e8 and event.WhichOneof("what") else None
-
-
-def _events(events, path):
-    tags: dict[tuple, list] = {}
-    for event in events:
-        if event.WhichOneof("what") == "summary":
-            for value in event.summary.value:
-                tags.setdefault((value.tag, value.WhichOneof("value")), []).append((event.step, value))
-    rows = []
-    for (tag, kind), values in sorted(tags.items()):
-        last = f"{values[-1][1].simple_value:.6g}" if kind == "simple_value" else ""
-        rows.append((tag, kind, f"{len(values):,}", values[0][0], values[-1][0], last))
-    others = collections.Counter(e.WhichOneof("what") for e in events)
-    del others["summary"]
-    began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(events[0].wall_time))
-    head = f"Event file {path}: {_many(len(events), 'event')} over {events[-1].wall_time - events[0].wall_time:.1f} s from {began}"
-    parts = [head]
-    if rows:
-        parts.append(table(rows, ("tag", "kind", "events", "first step", "last step", "last value")))
-    if others:
-        parts.append(table(sorted(others.items()), ("other events", "count")))
-    return parts
-
-
-def _examples(found, path):
-    sizes = [len(r) for r in found]
-    head = f"TFRecord file {path}: {_many(len(found), 'record')}, {_bytes(sum(sizes))}"
-    if not found:
-        return [head]
-    features: dict[str, list] = {}
-    for record in found[:1000]:
-        try:
-            example = Example.FromString(record)
-        except DecodeError:
-            features = {}
-            break
-        for name, feature in example.features.feature.items():
-            kind = feature.WhichOneof("kind")
-            features.setdefault(name, []).append((kind, len(getattr(feature, kind).value) if kind else 0))
-    if not features:
-        return [
-            head,
-            f"they are no tf.train.Examples; the smallest has {min(sizes):,} bytes, the largest {max(sizes):,}",
-        ]
-    rows = []
-    for name, seen in sorted(features.items()):
-        lengths = [n for _, n in seen]
-        kinds = "/".join(sorted({(kind or "empty").removesuffix("_list") for kind, _ in seen}))
-        length = str(lengths[0]) if min(lengths) == max(lengths) else f"{min(lengths)} to {max(lengths)}"
-        rows.append((name, kinds, length, f"{len(seen):,}"))
-    return [head, table(rows, ("feature", "kind", "values", "in examples"))]
 
 
 def plan(path, fetches, feeds):

@@ -12,7 +12,13 @@ import sys
 import numpy as np
 
 from everflow.framework.errors import OpError
+from everflow.tools.graph_files import add_flags
 from everflow.train.checkpoint_reader import NewCheckpointReader
+
+_USAGE = (
+    "Usage: inspect_checkpoint --file_name=checkpoint_file_name [--tensor_name=tensor_to_print] [--all_tensors] "
+    "[--all_tensor_names] [--printoptions]"
+)
 
 
 def _count(shapes):
@@ -46,9 +52,6 @@ def print_tensors_in_checkpoint_file(
         elif not tensor_name:
             print(reader.debug_string().decode())
         else:
-            if not reader.has_tensor(tensor_name):
-                print(f"Tensor {tensor_name} not found in checkpoint")
-                return
             print("tensor_name: ", tensor_name)
             print(reader.get_tensor(tensor_name))
         _print_counts(reader, count_exclude_pattern)
@@ -79,14 +82,19 @@ def main(argv=None):
     parser.add_argument("--file_name", default="", help="the checkpoint, without .index or .data")
     parser.add_argument("--tensor_name", default="", help="a tensor to print")
     parser.add_argument("--count_exclude_pattern", default="", help="a regular expression of tensors not to count")
-    parser.add_argument("--all_tensors", action="store_true", help="print names and values of all tensors")
-    parser.add_argument("--all_tensor_names", action="store_true", help="print the names of all tensors")
+    add_flags(
+        parser,
+        """
+        --all_tensors      | false | print names and values of all tensors
+        --all_tensor_names | false | print the names of all tensors
+        """,
+    )
     parser.add_argument(
         "--printoptions", nargs="*", type=parse_numpy_printoption, help="k=v for numpy.set_printoptions"
     )
     args = parser.parse_args(argv)
     if not args.file_name:
-        parser.print_usage()
+        print(_USAGE)
         sys.exit(1)
     shown = args.tensor_name, args.all_tensors, args.all_tensor_names
     print_tensors_in_checkpoint_file(args.file_name, *shown, count_exclude_pattern=args.count_exclude_pattern)

@@ -6,12 +6,13 @@ python -m everflow.tools.optimize_for_inference --input=G.pb --output=O.pb --inp
 from __future__ import annotations
 
 import argparse
+import sys
 
 import numpy as np
 
 from everflow.framework.dtypes import float32, int32
 from everflow.framework.graph_surgery import remove_training_nodes
-from everflow.platform import logging
+from everflow.platform import file_io, logging
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 from everflow.tools.graph_files import (
@@ -201,11 +202,15 @@ def main(argv=None):
     )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
+    if not file_io.file_exists(args.input):
+        print(f"Input graph file '{args.input}' does not exist!")
+        return -1
     graph = read_message(args.input, GraphDef, args.frozen_graph)
     names = comma_separated(args.input_names), comma_separated(args.output_names)
     made = optimize_for_inference(graph, *names, kinds[0] if len(kinds) == 1 else kinds, args.toco_compatible)
     write_message(args.output, made, args.frozen_graph)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -25,7 +25,6 @@ from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
 from everflow.tools.graph_files import add_flags, comma_separated
 from everflow.tools.saved_model_utils import get_meta_graph_def
-from everflow.version import VERSION
 
 # Ops that reach outside of the model: whoever serves a model from elsewhere wants to know.
 _OP_BLACKLIST = ("WriteFile", "ReadFile", "PrintV2")
@@ -242,9 +241,8 @@ def scan_meta_graph_def(meta_graph_def):
     """Say whether a meta graph has ops that reach outside of the model."""
     found = {op.name for op in meta_graph_def.meta_info_def.stripped_op_list.op} & set(_OP_BLACKLIST)
     tags = list(meta_graph_def.meta_info_def.tags)
-    print(
-        f"MetaGraph with tag set {tags}: {'blacklisted ops ' + ', '.join(sorted(found)) if found else 'no blacklisted ops'}."
-    )
+    what = f"contains the following blacklisted ops: {found}" if found else "does not contain blacklisted ops."
+    print(f"MetaGraph with tag set {tags} {what}")
 
 
 def scan(args):
@@ -259,7 +257,7 @@ def scan(args):
 def create_parser():
     """The parser of the command line; what it parses has the command in `func`."""
     parser = argparse.ArgumentParser(description="saved_model_cli: look into SavedModels and run them")
-    parser.add_argument("-v", "--version", action="version", version=VERSION)
+    parser.add_argument("-v", "--version", action="version", version="0.1.0")
     parser.set_defaults(func=lambda args: parser.error("too few arguments"))
     commands = parser.add_subparsers(title="commands", description="valid commands", help="additional help")
 
@@ -298,6 +296,13 @@ def create_parser():
     scanned.add_argument("--dir", required=True, help="the SavedModel")
     scanned.add_argument("--tag_set", help="the tags of a graph, separated by commas")
     scanned.set_defaults(func=scan)
+
+    converted = commands.add_parser("convert", description="Convert a SavedModel for TensorRT.")
+    converted.add_argument("--dir", required=True, help="the SavedModel")
+    converted.add_argument("--output_dir", required=True, help="where to write the converted one")
+    converted.add_argument("--tag_set", required=True, help="the tags of a graph, separated by commas")
+    converted.add_argument("method", choices=["tensorrt"], help="what to convert it for")
+    converted.set_defaults(func=lambda args: converted.error("there is no TensorRT in Everflow, which has CPUs only"))
     return parser
 
 

@@ -10,6 +10,7 @@ import argparse
 
 from everflow.framework.dtypes import float32
 from everflow.framework.graph_surgery import extract_sub_graph
+from everflow.platform import file_io
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 from everflow.tools.graph_files import add_flags, comma_separated, read_message, write_message
@@ -74,6 +75,9 @@ def main(argv=None):
         """,
     )
     args = parser.parse_args(argv)
+    if not file_io.file_exists(args.input_graph):
+        print(f"Input graph file '{args.input_graph}' does not exist!")
+        return
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
     files = args.input_graph, args.input_binary, args.output_graph, args.output_binary
     names = args.input_node_names, args.output_node_names

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
+import shutil
+
 import numpy as np
 import pytest
 
@@ -96,3 +101,56 @@ def test_freeze_strip_and_plan(folder, tmp_path, capsys):
     assert "y (MatMul)" in capsys.readouterr().out
     assert main(["freeze", str(folder / "model"), "--outputs", "nothing", "--to", frozen]) == 1
     assert main(["strip", small, "--inputs", "nothing", "--outputs", "y", "--to", small]) == 1
+
+
+def test_inspect_opens_folders_of_versions_and_logs(folder, tmp_path, capsys):
+    for version in ("1", "12", "notes"):
+        shutil.copytree(folder / "export", tmp_path / "models" / version)
+    assert main(["inspect", str(tmp_path / "models")]) == 0
+    out = capsys.readouterr().out
+    assert "2 versions in" in out and ": 12, 1; the newest:" in out and "serving_default" in out
+    shutil.copytree(folder / "logs", tmp_path / "logs" / "train")
+    shutil.copytree(folder / "logs", tmp_path / "logs" / "eval")
+    assert main(["inspect", str(tmp_path / "logs")]) == 0
+    out = capsys.readouterr().out
+    assert "1 event file in" in out and "train" in out and "eval" in out and out.count("simple_value") == 2
+    for name in ("model.index", "model.data-00000-of-00001"):
+        shutil.copy(folder / name, tmp_path / name)
+    assert main(["inspect", str(tmp_path)]) == 0  # a checkpoint without its state file, and logs
+    out = capsys.readouterr().out
+    assert "1 checkpoint in" in out and "event file in" in out
+    (tmp_path / "empty").mkdir()
+    assert main(["inspect", str(tmp_path / "empty")]) == 1
+
+
+def test_inspect_reads_records_up_to_where_they_end(folder, tmp_path, capsys):
+    for source in (folder / "data.tfrecord", next((folder / "logs").iterdir())):
+        cut = tmp_path / source.name
+        cut.write_bytes(source.read_bytes()[:-5])
+        assert main(["inspect", str(cut)]) == 0
+        out = capsys.readouterr().out
+        assert ("2 records" in out or "4 events" in out) and "it ends there:" in out
+    packed = tmp_path / "packed.tfrecord"
+    packed.write_bytes(gzip.compress((folder / "data.tfrecord").read_bytes()))
+    assert main(["inspect", str(packed)]) == 0
+    assert "3 records" in capsys.readouterr().out
+
+
+def test_inspect_in_json(folder, capsys):
+    assert main(["inspect", "--json", str(folder / "model")]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["parts"][1]["rows"] == [{"tensor": "w", "type": "float32", "shape": "[2, 1]", "values": 2}]
+
+
+@pytest.mark.parametrize("name", ["model.index", "model.meta", "graph.pbtxt", "export/saved_model.pb", "data.tfrecord"])
+def test_inspect_says_in_a_line_what_it_cannot_read(folder, tmp_path, capsys, name):
+    """Files cut off anywhere, and with a byte changed, are described or refused, but never with a traceback."""
+    data = (folder / name).read_bytes()
+    chance = np.random.RandomState(0)
+    broken = tmp_path / os.path.basename(name)
+    for i in range(25):
+        at = chance.randint(1, len(data))
+        broken.write_bytes(data[:at] if i % 2 else data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        code = main(["inspect", str(broken)])
+        errors = capsys.readouterr().err
+        assert (code, len(errors.splitlines())) in ((0, 0), (1, 1)), errors

@@ -75,3 +75,40 @@ def test_a_hook_puts_an_estimators_input_back(tmp_path):
     assert seen == [0, 1, 2, 3, 4, 5]
     saved = sorted(int(path.suffixes[-2].split("-")[1]) for path in tmp_path.glob("input.ckpt-*.index"))
     assert saved == [0, 2, 3, 4, 6]
+
+
+@pytest.mark.parametrize(
+    "make", [tf.compat.v1.data.make_initializable_iterator, tf.compat.v1.data.make_one_shot_iterator]
+)
+def test_a_checkpoint_of_objects_has_where_an_iterator_is(make, tmp_path):
+    iterator = make(tf.data.Dataset.range(9).flat_map(lambda x: tf.data.Dataset.range(2)).enumerate())
+    element, checkpoint = iterator.get_next(), tf.train.Checkpoint(iterator=iterator)
+    with tf.Session() as session:
+        if make is tf.compat.v1.data.make_initializable_iterator:
+            session.run(iterator.initializer)
+        path = checkpoint.save(str(tmp_path / "at start"), session=session)
+        _taken(session, element, 3)
+        later = checkpoint.save(str(tmp_path / "later"), session=session)
+        _taken(session, element, 2)
+        checkpoint.restore(later).run_restore_ops(session)
+        assert _taken(session, element, 1) == [(3, 1)]
+        checkpoint.restore(path).run_restore_ops(session)
+        assert _taken(session, element, 1) == [(0, 0)]
+    assert ("iterator/.ATTRIBUTES/ITERATOR_STATE", []) in tf.train.list_variables(path)
+
+
+def test_a_state_goes_through_a_file(tmp_path):
+    iterator = tf.data.Dataset.range(9).make_initializable_iterator()
+    element, name = iterator.get_next(), str(tmp_path / "state")
+    state = tf.raw_ops.SerializeIterator(resource_handle=iterator._iterator_resource)
+    write = tf.io.write_file(name, tf.io.serialize_tensor(state))
+    read = tf.raw_ops.DeserializeIterator(
+        resource_handle=iterator._iterator_resource, serialized=tf.io.parse_tensor(tf.io.read_file(name), tf.variant)
+    )
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        _taken(session, element, 2)
+        session.run(write)
+        _taken(session, element, 3)
+        session.run(read)
+        assert _taken(session, element, 1) == [2]

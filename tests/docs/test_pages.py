@@ -10,7 +10,7 @@ from docsite.blocks import ROOT, blocks, pages
 from docsite.run_page import agree
 
 PAGES = [path for path in pages() if any(block.runs for block in blocks(path.read_text()))]
-LANGUAGES = {"python", "console", "text", "mermaid", "yaml", "toml", "markdown"}
+LANGUAGES = {"python", "console", "text", "mermaid", "yaml", "toml", "llvm"}
 
 
 def name(path):

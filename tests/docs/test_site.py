@@ -14,6 +14,23 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+def test_examples_in_docstrings_are_code():
+    from docsite.doctests import fenced
+
+    assert fenced("Twice.\n\n    >>> 1 + 1\n    2\n\nMore.") == (
+        "Twice.\n\n    ```pycon\n    >>> 1 + 1\n    2\n    ```\n\nMore."
+    )
+    assert fenced("```\n>>> 1\n1\n```") == "```\n>>> 1\n1\n```"
+
+
+def test_pictures_are_small_and_all_are_drawn_by_code():
+    from docsite.pictures import FOLDER, PICTURES
+
+    there = {path.name: path.stat().st_size for path in FOLDER.iterdir()}
+    assert set(there) == {name for name, _, _ in PICTURES}
+    assert max(there.values()) < 100_000
+
+
 def test_the_site_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

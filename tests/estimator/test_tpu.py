@@ -5,6 +5,7 @@ import os
 import pytest
 
 import everflow as tf
+from everflow.estimator.tpu.estimator import MultiHostDatasetInitializerHook
 
 
 def test_the_step_and_the_reports_of_speed(tmp_path):
@@ -55,5 +56,25 @@ def test_cross_shard_optimizer_draws_sums():
         optimizer.minimize(tf.reduce_sum(v * v))
     (update,) = [op for op in graph.get_operations() if op.type == "ApplyGradientDescent"]
     assert update.inputs[2].op.type == "CrossReplicaSum"
-    with pytest.raises(ValueError, match="Unsupported reduction"):
+    with pytest.raises(ValueError, match="not reduced by"):
         tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1), reduction="none")
+
+
+def test_metric_functions_of_any_number_of_tensors():
+    with tf.Graph().as_default():
+        loss = tf.constant(1.0)
+        spec = tf.estimator.tpu.TPUEstimatorSpec(
+            "eval", loss=loss, eval_metrics=(lambda *a: {"n": tf.metrics.mean(a[1])}, [loss, loss])
+        )
+        assert set(spec.as_estimator_spec().eval_metric_ops) == {"n"}
+        with pytest.raises(RuntimeError, match="does not match"):
+            tf.estimator.tpu.TPUEstimatorSpec("eval", loss=loss, eval_metrics=(lambda a: {}, [loss, loss]))
+
+
+def test_iterators_of_hosts_are_initialized():
+    with tf.Graph().as_default():
+        iterator = tf.data.Dataset.range(3).make_initializable_iterator()
+        value = iterator.get_next()
+        hook = MultiHostDatasetInitializerHook([iterator.initializer])
+        with tf.train.SingularMonitoredSession(hooks=[hook]) as session:
+            assert session.run(value) == 0

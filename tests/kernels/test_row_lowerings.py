@@ -141,3 +141,25 @@ def trained(mode: int, resource: bool, make) -> list[np.ndarray]:
 def test_training_of_rows(resource, make):
     for ours, kernels in zip(trained(1, resource, make), trained(-1, resource, make), strict=True):
         np.testing.assert_allclose(ours, kernels, rtol=2e-6)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_as_many_rows_as_there_are(resource):
+    """How many is not known when the plan is made."""
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = 1
+    with tf.Graph().as_default(), tf.Session(config=config) as sess:
+        table = tf.get_variable("table", initializer=tf.zeros([7, 3]), use_resource=resource)
+        at, rows = tf.placeholder(tf.int32, [5]), tf.placeholder(tf.float32, [5, 3])
+        chosen = at >= 0
+        add = tf.scatter_add(table, tf.boolean_mask(at, chosen), tf.boolean_mask(rows, chosen))
+        sess.run(tf.global_variables_initializer())
+        expected = np.zeros([7, 3], "f4")
+        for given in ([1, -1, 1, 6, -1], [-1] * 5, [0, 1, 2, 3, 4], [-1, -1, -1, -1, 5]):
+            new = RANDOM.randint(-9, 9, [5, 3])
+            np.add.at(expected, [i for i in given if i >= 0], new[np.array(given) >= 0])
+            sess.run(add.op, {at: given, rows: new})
+            np.testing.assert_array_equal(sess.run(table), expected)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="7"):
+            sess.run(add.op, {at: [1, 2, 7, -1, 3], rows: np.ones([5, 3])})
+        np.testing.assert_array_equal(sess.run(table), expected)

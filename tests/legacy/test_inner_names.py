@@ -377,3 +377,127 @@ def test_arguments_of_linear_operators():
             util.assert_is_batch_matrix(tf.ones([2]))
         with tf.Session() as sess:
             sess.run(util.assert_compatible_matrix_dimensions(diag, tf.ones([2, 3])))
+
+
+def test_names_of_ops():
+    from tensorflow.python.ops import init_ops, standard_ops, summary_ops_v2
+    from tensorflow.python.pywrap_tensorflow import TF_TryEvaluateConstant_wrapper as evaluate
+
+    assert summary_ops_v2._INVALID_SCOPE_CHARACTERS.sub("_", "a b/c") == "a_b/c"
+    assert init_ops._assert_float_dtype(tf.float16) is tf.float16
+    with pytest.raises(ValueError, match="int32"):
+        init_ops._assert_float_dtype(tf.int32)
+    with tf.Graph().as_default() as graph:
+        product, fed = standard_ops.mul(2.0, 3.0), tf.placeholder(tf.float32)
+        assert product.op.name == "Mul" and evaluate(graph._c_graph, product._as_tf_output()) == 6.0
+        assert evaluate(graph._c_graph, fed._as_tf_output()) is None
+
+
+def test_names_of_estimators(tmp_path):
+    from tensorflow.python.estimator import estimator, model_fn
+
+    assert model_fn.LOSS_METRIC_KEY == "loss" and issubclass(model_fn._TPUEstimatorSpec, tuple)
+    assert estimator._load_global_step_from_checkpoint_dir(str(tmp_path)) == 0
+    with tf.Graph().as_default(), tf.Session() as sess:
+        step = tf.train.create_global_step()
+        sess.run(step.assign(7))
+        tf.train.Saver().save(sess, str(tmp_path / "model"))
+    assert estimator._load_global_step_from_checkpoint_dir(str(tmp_path)) == 7
+    with pytest.raises(ValueError, match="params"):
+        estimator._verify_model_fn_args(lambda features, mode: None, {"a": 1})
+
+    class Other(tf.estimator.Estimator):
+        def train(self):
+            pass
+
+    with pytest.raises(ValueError, match="train"):
+        tf.estimator.Estimator._assert_members_are_not_overridden(Other.__new__(Other))
+
+
+def test_what_feature_columns_keep():
+    from tensorflow.python.feature_column import feature_column_lib, feature_column_v2
+
+    column = tf.feature_column.numeric_column("a")
+    assert feature_column_lib.is_feature_column_v2([column])
+    assert not feature_column_lib.is_feature_column_v2(column)
+    assert not feature_column_lib.is_feature_column_v2([tf.contrib.layers.real_valued_column("a")])
+    with tf.Graph().as_default():
+        layer = tf.keras.layers.Layer()
+        keeper = feature_column_v2._StateManagerImpl(layer, trainable=True)
+        made = keeper.create_variable(column, "w", [2], trainable=False)
+        assert keeper.get_variable(column, "w") is made and layer.non_trainable_weights == [made]
+        with pytest.raises(ValueError, match="already"):
+            keeper.create_variable(column, "w", [2])
+        with pytest.raises(ValueError, match="no variable 'other'"):
+            keeper.get_variable(column, "other")
+        keeper.add_resource(column, "table", 3)
+        assert keeper.get_resource(column, "table") == 3
+
+
+def test_parts_of_keras_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    from tensorflow.python.keras.saving import hdf5_format, saving_utils
+
+    tf.keras.backend.clear_session()
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(np.ones((2, 3)), np.ones((2, 2)), verbose=0)
+    model.save(str(tmp_path / "m.h5"))
+    with h5py.File(tmp_path / "m.h5", "r") as file:
+        assert hdf5_format.load_attributes_from_hdf5_group(file["model_weights"], "layer_names") == ["dense"]
+        assert len(hdf5_format.load_optimizer_weights_from_hdf5_group(file)) == 5
+    with h5py.File(tmp_path / "n.h5", "w") as file:
+        hdf5_format.save_optimizer_weights_to_hdf5_group(file, model.optimizer)
+        assert len(hdf5_format.load_optimizer_weights_from_hdf5_group(file)) == 5
+    (spec,) = saving_utils.model_input_signature(model)
+    assert spec.name == "dense_input" and spec.shape.as_list() == [None, 3]
+    outputs = saving_utils.trace_model_call(model).get_concrete_function().structured_outputs
+    assert list(outputs) == ["dense"]
+    assert list(saving_utils.extract_model_metrics(model)) == ["mean_absolute_error"]
+    about = saving_utils.model_metadata(model)
+    assert about["model_config"]["class_name"] == "Sequential"
+    assert saving_utils.compile_args_from_training_config(about["training_config"])["metrics"] == ["mae"]
+
+    class Own(tf.keras.Model):
+        def call(self, inputs):
+            return inputs
+
+    with pytest.raises(ValueError, match="shapes of its inputs"):
+        saving_utils.trace_model_call(Own())
+
+
+def test_tests_with_strategies():
+    from tensorflow.python.distribute import combinations, strategy_combinations, summary_op_util
+
+    seen = []
+
+    class Case(tf.test.TestCase):
+        @combinations.generate(
+            combinations.combine(
+                distribution=[
+                    strategy_combinations.one_device_strategy,
+                    strategy_combinations.mirrored_strategy_with_two_gpus,
+                    strategy_combinations.tpu_strategy,
+                ],
+                mode=["graph", "eager"],
+            )
+        )
+        def test_one(self, distribution):
+            seen.append((type(distribution).__name__, tf.executing_eagerly()))
+
+        @combinations.generate(combinations.combine(tf_api_version=[1, 2], mode="graph"))
+        def test_two(self):
+            seen.append(1)
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(result)
+    assert result.wasSuccessful(), result.errors
+    assert sorted(seen, key=str) == [("OneDeviceStrategy", False), ("OneDeviceStrategy", True), 1]
+    assert len(strategy_combinations.all_strategy_combinations()) == 12
+    assert summary_op_util.skip_summary() == 0
+    with pytest.raises(ValueError, match="'other'"):
+        combinations.EagerGraphCombination().context_managers({"mode": "other"})
+
+
+def test_initializers_of_version_2_are_those_of_keras_there():
+    assert tf.compat.v2.keras.initializers.GlorotUniform(seed=1).get_config() == {"seed": 1}

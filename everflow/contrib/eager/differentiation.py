@@ -19,7 +19,7 @@ def implicit_value_and_gradients(f):
 
     def differentiated(*args, **kwargs):
         with GradientTape() as tape:
-            result = _returned(f, args, kwargs)
+            result = returned(f, args, kwargs)
         variables = tape.watched_variables()
         if not variables:
             raise ValueError("No trainable variables were accessed by the function that is to be differentiated")
@@ -46,14 +46,14 @@ def value_and_gradients_function(f, params=None):
         dy = kwargs.pop("dy", None)
         if kwargs:
             raise ValueError(f"Pass arguments by position, not by keyword, to be differentiated: {sorted(kwargs)}")
-        positions = _positions(f, params, args)
+        positions = argument_positions(f, params, args)
         args = list(args)
         with GradientTape() as tape:
             for position in set(positions):
                 # A tensor of its own, so that the same one given twice is two arguments.
                 args[position] = array.identity(convert_to_tensor(args[position]))
                 tape.watch(args[position])
-            result = _returned(f, args, {})
+            result = returned(f, args, {})
         sources = [args[position] for position in positions]
         return result, tape.gradient(result, sources, output_gradients=dy)
 
@@ -70,7 +70,8 @@ def gradients_function(f, params=None):
     return lambda *args, **kwargs: both(*args, **kwargs)[1]
 
 
-def _returned(f, args, kwargs):
+def returned(f, args, kwargs):
+    """What a function gives; ValueError where that is nothing."""
     result = f(*args, **kwargs)
     if result is None:
         name = getattr(f, "__name__", type(f).__name__)
@@ -78,7 +79,8 @@ def _returned(f, args, kwargs):
     return nest.map_structure(convert_to_tensor, result)
 
 
-def _positions(f, params, args) -> list[int]:
+def argument_positions(f, params, args) -> list[int]:
+    """The positions of the arguments that are to be differentiated by, given by names or positions; None: all."""
     parameters = inspect.signature(f).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if params is None:

@@ -25,6 +25,7 @@ from everflow.data.experimental.sources import (
     to_variant,
 )
 from everflow.data.experimental.sources import RandomDatasetV1 as RandomDataset
+from everflow.data.experimental.stats import StatsAggregator
 from everflow.data.experimental.transformations import (
     bytes_produced_stats,
     copy_to_device,

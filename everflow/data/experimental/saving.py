@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import os
 
-from everflow.framework import raw_ops as raw
+from everflow.data.iterators import IteratorSaveable
 from everflow.framework.scopes import get_collection
 from everflow.ops.variables.global_step import get_or_create_global_step
-from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.train.checkpoint_state import latest_checkpoint
 from everflow.train.hook_timers import PeriodicHook
 from everflow.train.saver import Saver
 from everflow.train.session_run_hook import SessionRunArgs
 
 
-class _Saveable(SaveableObject):
-    """An iterator's place in its dataset."""
-
-    def __init__(self, resource):
-        state = raw.SerializeIterator(resource_handle=resource)
-        super().__init__(resource, [SaveSpec(state, "", resource.name + "-state")], resource.name)
-
-    def restore(self, restored_tensors, restored_shapes):
-        with_state = restored_tensors[0]
-        return raw.DeserializeIterator(resource_handle=self.op, serialized=with_state)
+def _Saveable(resource):
+    """What saves an iterator, given its handle."""
+    return IteratorSaveable(resource, resource.name + "-state", resource.name)
 
 
 def make_saveable_from_iterator(iterator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import enum
 import re
 
 from everflow.estimator.run_config import RunConfig as _RunConfig
@@ -18,6 +19,35 @@ class InputPipelineConfig:
     PER_HOST_V2 = 3
     BROADCAST = 4
     SLICED = 5
+
+
+class ExportSavedModelApiVersion(enum.Enum):
+    """Which of the two ways a model for TPUs is exported in."""
+
+    V1 = 1
+    V2 = 2
+
+
+class BatchConfig(
+    collections.namedtuple(
+        "BatchConfig",
+        [
+            "num_batch_threads",
+            "max_batch_size",
+            "batch_timeout_micros",
+            "allowed_batch_sizes",
+            "max_enqueued_batches",
+        ],
+    )
+):
+    """How requests to a served model are gathered into batches."""
+
+    def __new__(
+        cls, num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes, max_enqueued_batches=10
+    ):
+        return super().__new__(
+            cls, num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes, max_enqueued_batches
+        )
 
 
 _PARAMETERS = parameters(

@@ -8,7 +8,7 @@ import math
 from everflow.estimator.arguments import check_model_fn, fn_args, named
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.mode_keys import ModeKeys
-from everflow.estimator.tpu.config import RunConfig
+from everflow.estimator.tpu.config import ExportSavedModelApiVersion, RunConfig
 from everflow.estimator.tpu.spec import TPUEstimatorSpec
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
@@ -18,6 +18,7 @@ from everflow.platform import logging
 from everflow.platform.signatures import takes
 from everflow.protos.summary_pb2 import Summary
 from everflow.train.hooks import StepCounterHook
+from everflow.train.session_run_hook import SessionRunHook
 
 _RESERVED = ("batch_size", "context")
 
@@ -31,7 +32,8 @@ class TPUEstimator(Estimator):
     @takes(
         """model_fn=None, model_dir=None, config=None, params=None, use_tpu=True, train_batch_size=None,
         eval_batch_size=None, predict_batch_size=None, batch_axis=None, eval_on_tpu=True, export_to_tpu=True,
-        export_to_cpu=True, warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version=None""",
+        export_to_cpu=True, warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version=V1""",
+        V1=ExportSavedModelApiVersion.V1,
     )
     def __init__(self, model_fn, model_dir, config, params, use_tpu, warm_start_from, **given):
         if not isinstance(config, RunConfig):
@@ -41,6 +43,11 @@ class TPUEstimator(Estimator):
         if model_fn is None:
             raise ValueError("model_fn must be provided to TPUEstimator.")
         check_model_fn(model_fn, params if "params" in fn_args(model_fn) else None)
+        if use_tpu:
+            for name in ("train_batch_size", "eval_batch_size", "predict_batch_size"):
+                size = given[name]
+                if (size is None and name == "train_batch_size") or (size is not None and size < 1):
+                    raise ValueError(f"{name} must be a positive integer for a TPU, not {size}.")
         self._use_tpu = use_tpu
         prefixes = {ModeKeys.TRAIN: "train", ModeKeys.EVAL: "eval", ModeKeys.PREDICT: "predict"}
         self._batch_sizes = {mode: given[f"{prefix}_batch_size"] for mode, prefix in prefixes.items()}
@@ -97,6 +104,16 @@ class TPUEstimator(Estimator):
         return tpu_model_fn
 
 
+class MultiHostDatasetInitializerHook(SessionRunHook):
+    """Initializes the iterators of all hosts when a session is made."""
+
+    def __init__(self, dataset_initializers):
+        self._initializers = dataset_initializers
+
+    def after_create_session(self, session, coord):
+        session.run(self._initializers)
+
+
 class _ExamplesPerSecondHook(StepCounterHook):
     """Reports examples a second beside steps a second."""
 
@@ -112,3 +129,12 @@ class _ExamplesPerSecondHook(StepCounterHook):
                 Summary(value=[Summary.Value(tag="examples/sec", simple_value=rate)]), global_step
             )
         logging.info("examples/sec: %g", rate)
+
+
+def export_estimator_savedmodel(
+    estimator, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None
+):
+    """Export an estimator's model for serving, as its own `export_saved_model` does where there is no TPU."""
+    return estimator.export_saved_model(
+        export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import inspect
 
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.mode_keys import ModeKeys
@@ -55,11 +56,16 @@ def _check_host_call(name, call):
         raise TypeError(f"{name}[0] should be callable.")
     if not isinstance(tensors, (tuple, list, dict)):
         raise ValueError(f"{name}[1] should be tuple or list, or dict.")
-    if isinstance(tensors, (tuple, list)) and len(fn_args(function)) != len(tensors):
+    if isinstance(tensors, (tuple, list)) and not _takes_any(function) and len(fn_args(function)) != len(tensors):
         raise RuntimeError(
             f"In TPUEstimatorSpec.{name}, length of tensors {len(tensors)} does not match method args of the function, which takes "
             f"{len(fn_args(function))}."
         )
+
+
+def _takes_any(function):
+    """Whether a function takes any number of arguments."""
+    return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values())
 
 
 def _called(call):

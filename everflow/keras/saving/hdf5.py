@@ -43,7 +43,8 @@ def may_write(path, overwrite):
 # --- lists of names ---------------------------------------------------------------------------
 
 
-def _save_names(group, name, names):
+def save_names(group, name, names):
+    """Write names as an attribute, or as several where one can't hold them."""
     too_long = [n for n in names if len(n) > _ATTRIBUTE_LIMIT]
     if too_long:
         raise RuntimeError(f"An HDF5 file takes names of up to {_ATTRIBUTE_LIMIT} bytes; these are longer: {too_long}")
@@ -60,7 +61,8 @@ def _save_names(group, name, names):
         group.attrs[f"{name}{i}"] = part
 
 
-def _load_names(group, name):
+def load_names(group, name):
+    """The names that `save_names` wrote; none where it didn't."""
     if name in group.attrs:
         found = list(group.attrs[name])
     else:
@@ -85,7 +87,7 @@ def _weights_in_file_order(layer):
 
 def save_weights(group, layers):
     """Write the weights of layers, a group for each."""
-    _save_names(group, "layer_names", [layer.name.encode("utf8") for layer in layers])
+    save_names(group, "layer_names", [layer.name.encode("utf8") for layer in layers])
     group.attrs["backend"] = K.backend().encode("utf8")
     group.attrs["keras_version"] = str(__version__).encode("utf8")
     for layer in layers:
@@ -96,7 +98,7 @@ def save_weights(group, layers):
 
 def _save_arrays(group, weights, names):
     values = K.batch_get_value(weights)
-    _save_names(group, "weight_names", names)
+    save_names(group, "weight_names", names)
     for name, value in zip(names, values):
         dataset = group.create_dataset(name.decode(), value.shape, dtype=value.dtype)
         if value.shape:
@@ -106,14 +108,14 @@ def _save_arrays(group, weights, names):
 
 
 def _load_arrays(group, name):
-    names = _load_names(group[name], "weight_names")
+    names = load_names(group[name], "weight_names")
     return [np.asarray(group[name][weight]) for weight in names]
 
 
 def _pairs(group, name, layer, number):
     """(weight, value) for the weights of a layer, from those of this name in a file."""
     version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
-    values, weights = _converted(layer, _load_arrays(group, name), version), _weights_in_file_order(layer)
+    values, weights = converted(layer, _load_arrays(group, name), version), _weights_in_file_order(layer)
     if len(values) != len(weights):
         raise ValueError(
             f"Layer #{number}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}."
@@ -124,7 +126,7 @@ def _pairs(group, name, layer, number):
 def load_weights(group, layers):
     """Give layers the weights of a file, in order."""
     layers = [layer for layer in layers if _weights_in_file_order(layer)]
-    names = [name for name in _load_names(group, "layer_names") if _load_names(group[name], "weight_names")]
+    names = [name for name in load_names(group, "layer_names") if load_names(group[name], "weight_names")]
     if len(names) != len(layers):
         raise ValueError(
             f"The weight file has {len(names)} layers with weights, the model {len(layers)}: by_name=True loads those of the same name."
@@ -142,7 +144,7 @@ def load_weights_by_name(group, layers):
         if layer.name:
             index.setdefault(layer.name, []).append(layer)
     pairs = []
-    for k, name in enumerate(_load_names(group, "layer_names")):
+    for k, name in enumerate(load_names(group, "layer_names")):
         for layer in index.get(name, []):
             pairs += _pairs(group, name, layer, k)
     _set(pairs)
@@ -157,7 +159,7 @@ def _set(pairs):
     K.batch_set_value(pairs)
 
 
-def _converted(layer, values, version):
+def converted(layer, values, version):
     """Weights of other versions of Keras, and of the cuDNN forms of recurrent layers, as this layer has them."""
     kind = type(layer).__name__
     if version == "1":
@@ -239,13 +241,16 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
                 file.attrs["training_config"] = json.dumps(training_config(model), default=default).encode("utf8")
                 weights = model.optimizer.weights
                 if weights:
-                    _save_arrays(
-                        file.create_group("optimizer_weights"), weights, [w.name.encode("utf8") for w in weights]
-                    )
+                    save_optimizer_weights(file, weights)
         file.flush()
     finally:
         if file is not path:
             file.close()
+
+
+def save_optimizer_weights(file, weights):
+    """Write the state of an optimizer."""
+    _save_arrays(file.create_group("optimizer_weights"), weights, [w.name.encode("utf8") for w in weights])
 
 
 def training_config(model):
@@ -290,7 +295,7 @@ def load_model(path, custom_objects=None, compile=True):
         model.compile(optimizer=optimizer, **compile_arguments(training, custom_objects or {}))
         if "optimizer_weights" in file and model.inputs:
             _make_optimizer_weights(model)
-            names = _load_names(file["optimizer_weights"], "weight_names")
+            names = load_names(file["optimizer_weights"], "weight_names")
             values = [np.asarray(file["optimizer_weights"][name]) for name in names]
             try:
                 model.optimizer.set_weights(values)

@@ -94,7 +94,7 @@ def branches(layer):
             "call_and_return_all_conditional_losses": _call_function(layer, True),
         }
     if _is_network(layer):
-        functions["_default_save_signature"] = _serving_function(layer)
+        functions["_default_save_signature"] = serving_function(layer)
     api = AutoTrackable()
     with_losses = functions.get("call_and_return_all_conditional_losses")
     aliases = {"call_and_return_conditional_losses": with_losses} if functions else {}
@@ -177,9 +177,9 @@ def _as_before(layer):
             inner._metrics_tensors.update(tensors)
 
 
-def _serving_function(model):
+def serving_function(model, specs=None):
     """The function of a model that servers call: named inputs, named outputs."""
-    specs = [
+    specs = specs or [
         TensorSpec(x.shape, x.dtype.base_dtype, name) for x, name in zip(model.inputs, model.input_names, strict=True)
     ]
 

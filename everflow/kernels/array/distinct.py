@@ -65,7 +65,7 @@ def _unique(x: AnyTensor, out_idx: DType) -> tuple[AnyTensor, torch.Tensor, np.n
 
 @fresh("Unique")
 def unique(x: AnyTensor, *, out_idx: DType) -> tuple[AnyTensor, torch.Tensor]:
-    if x.ndim == 1 and x.dtype in (torch.int64, torch.int32) and x.is_cpu:
+    if isinstance(x, torch.Tensor) and x.ndim == 1 and x.dtype in (torch.int64, torch.int32) and x.is_cpu:
         code = REPEATS.ready(len(x))
         if code is not None:
             return _unique_numbers(x, code, torch_dtype(out_idx))

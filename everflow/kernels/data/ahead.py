@@ -20,9 +20,11 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
 from everflow.kernels.data import threads
 from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset
+from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Step
+    from everflow.kernels.data.stats import Recorder
 
 # What takes longer than this, in seconds, is worth a thread.
 WORTH = 5e-4
@@ -111,6 +113,11 @@ class Ahead:
         self._buffer: _Buffer | None = None
         self._first = True
 
+    @property
+    def ready(self) -> int:
+        """How many elements are made."""
+        return len(self._buffer.ready) if self._buffer is not None else 0
+
     def __call__(self) -> Element:
         step = self._iteration.step
         if self._buffer is not None:
@@ -134,11 +141,31 @@ def prefetch_dataset(input_dataset: Dataset, buffer_size: torch.Tensor) -> Datas
     size = int(buffer_size)
     if size < -1:
         raise InvalidArgumentError(None, None, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
-    return Dataset(
-        (lambda iteration: Ahead(input_dataset.start, iteration, size)) if size else input_dataset.start,
-        input_dataset.cardinality,
-        blocks=lambda: input_dataset.blocks,
-    )
+
+    def start(iteration: Iteration) -> Following:
+        if size == 0:
+            return input_dataset.start(iteration)
+        ahead = Ahead(input_dataset.start, iteration, size)
+        return ahead if iteration.stats is None else _telling(ahead, iteration.stats, made)
+
+    made = Dataset(start, input_dataset.cardinality, blocks=lambda: input_dataset.blocks)
+    return made
+
+
+def _telling(ahead: Ahead, stats: Recorder, made: Dataset) -> Following:
+    """The same elements; how full the buffer is when one is asked for goes to the statistics."""
+    name = made.origin.told_name if made.origin is not None else "PrefetchDataset"
+    count = 0
+
+    def told() -> Element:
+        nonlocal count
+        ready, count = ahead.ready, count + 1
+        stats.add_to_histogram(f"{name}::buffer_utilization", ready / ahead.size, count)
+        stats.set_scalar(f"{name}::buffer_capacity", ahead.size, count)
+        stats.set_scalar(f"{name}::buffer_size", ready, count)
+        return ahead()
+
+    return told
 
 
 @dataset("PrivateThreadPoolDataset", "ExperimentalPrivateThreadPoolDataset")
@@ -162,6 +189,20 @@ def max_intra_op_parallelism_dataset(input_dataset: Dataset, max_intra_op_parall
 
     def start(iteration: Iteration) -> Following:
         iteration.threads_of_a_kernel = count
+        return input_dataset.start(iteration)
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+@kernel("ThreadPoolHandle", "ExperimentalThreadPoolHandle", once=True)
+def thread_pool_handle(*, num_threads: int, max_intra_op_parallelism: int) -> tuple[int, int]:
+    return num_threads, max_intra_op_parallelism
+
+
+@dataset("ThreadPoolDataset", "ExperimentalThreadPoolDataset")
+def thread_pool_dataset(input_dataset: Dataset, thread_pool: tuple[int, int]) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        iteration.threads, iteration.threads_of_a_kernel = thread_pool
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import itertools
 import os
 import time
@@ -30,8 +31,9 @@ from everflow.protos.attr_value_pb2 import NameAttrList
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
-    from everflow.kernels.context import Session, Step
+    from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.data.stages import Stage
+    from everflow.kernels.data.stats import Recorder
 
 _F = TypeVar("_F", bound=Callable)
 Element: TypeAlias = tuple[Value, ...]
@@ -75,15 +77,22 @@ def dataset(*op_types: str) -> Callable[[_F], _F]:
 
 
 def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    asked = inspect.signature(function)
+
     @functools.wraps(function)
-    def make(*inputs: Any, **attributes: Any) -> Dataset:
+    def make(*inputs: Any, node: Node | None = None, **attributes: Any) -> Dataset:
+        if "node" in asked.parameters:
+            attributes["node"] = node
         made = function(*inputs, **attributes)
         if stages.IS_WATCHING:
             stages.watched(made, op_type, inputs, attributes)
         if made.origin is None:
-            made.came_from(Origin(op_type, make, inputs, attributes))
+            made.came_from(Origin(op_type, make, inputs, attributes, node))
         return made
 
+    if "node" not in asked.parameters:
+        at_node = inspect.Parameter("node", inspect.Parameter.KEYWORD_ONLY)
+        make.__signature__ = asked.replace(parameters=[*asked.parameters.values(), at_node])  # type: ignore[attr-defined]
     return make
 
 
@@ -98,11 +107,12 @@ class Iteration:
         self.step = step
         self.rewrites: frozenset[str] = frozenset()
         self.top: Dataset | None = None  # what is iterated
+        self.stats: Recorder | None = None  # where statistics go
         self.threads = os.cpu_count() or 1  # that share out the calls of one function
         self.threads_of_a_kernel = 1  # in threads of the pipeline's own
         self.root = self  # what tells it from other iterations, also in threads of its own
-        self._functions: dict[str, Callable] = {}
-        self._apart: dict[str, tuple[Callable, Callable] | None] = {}
+        self._functions: dict[tuple[str, int], Callable] = {}
+        self._apart: dict[tuple[str, int], tuple[Callable, Callable] | None] = {}
         self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
 
@@ -127,17 +137,19 @@ class Iteration:
 
     def function(self, session: Session, attr: NameAttrList) -> Callable:
         """A function of the graph. Random ops in it begin their streams anew with each iteration."""
-        found = self._functions.get(attr.name)
+        key = _instance_of(attr)
+        found = self._functions.get(key)
         if found is None:
-            found = self._functions[attr.name] = session.function(attr, fresh=self.draws(session, attr))
+            found = self._functions[key] = session.function(attr, fresh=self.draws(session, attr))
         return found
 
     def function_apart(self, session: Session, attr: NameAttrList) -> tuple[Callable, Callable] | None:
         """A function as two: the first draws the random numbers that the second takes after its inputs."""
-        if attr.name not in self._apart:
+        key = _instance_of(attr)
+        if key not in self._apart:
             self.function(session, attr)  # it is one of this iteration's
-            self._apart[attr.name] = session.functions.apart(attr.name)
-        return self._apart[attr.name]
+            self._apart[key] = session.functions.apart(attr.name)
+        return self._apart[key]
 
     @staticmethod
     def draws(session: Session, attr: NameAttrList) -> bool:
@@ -168,7 +180,16 @@ class Iteration:
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
-        return next((op.type for name in list(self._functions) for op in stateful_ops(session.graph, name)), None)
+        ops = [op for name, _ in list(self._functions) for op in stateful_ops(session.graph, name)]
+        return next((op.type for op in ops if "Dataset" not in op.type), None)  # datasets are made anew
+
+
+# Where one dataset is used in several places, functions with random streams are told apart by this attribute.
+INSTANCE = "_instance"
+
+
+def _instance_of(attr: NameAttrList) -> tuple[str, int]:
+    return attr.name, attr.attr[INSTANCE].i if INSTANCE in attr.attr else 0
 
 
 def stateful_ops(graph: Graph, name: str) -> list:
@@ -449,9 +470,7 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
 
 
 @dataset(
-    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ThreadPoolDataset", "BytesProducedStatsDataset", "LatencyStatsDataset", "SetStatsAggregatorDataset",
-    "ExperimentalNonSerializableDataset", "ExperimentalThreadPoolDataset", "ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset",
-    "ExperimentalSetStatsAggregatorDataset",
+    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ExperimentalNonSerializableDataset",
 )  # fmt: skip
 def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
     return same_elements(input_dataset)

@@ -28,6 +28,7 @@ from everflow.kernels.data.datasets import (
 )
 from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.data.rewrites import part_of
+from everflow.kernels.data.stats import counter
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from everflow.protos.attr_value_pb2 import NameAttrList
 
 
-def _caller(
+def caller(
     session: Session, function: NameAttrList, captured: list[Value], iteration: Iteration, at_end: bool = True
 ) -> Callable[..., tuple[Value, ...]]:
     """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
@@ -127,14 +128,14 @@ def _mapped(
             if at_once is not None:
                 return at_once
         following = input_dataset.start(iteration)
-        run = _caller(session, f, other_arguments, iteration, not preserve_cardinality)
+        run = caller(session, f, other_arguments, iteration, not preserve_cardinality)
         return lambda: run(*following())
 
     def in_blocks() -> Blocks | None:
         return blocks.mapped(
             input_dataset,
             _for_many(session, f, other_arguments),
-            lambda iteration: _caller(session, f, other_arguments, iteration, not preserve_cardinality),
+            lambda iteration: caller(session, f, other_arguments, iteration, not preserve_cardinality),
         )
 
     made = Dataset(start, input_dataset.cardinality, blocks=in_blocks)
@@ -192,12 +193,16 @@ def filter_dataset(
     input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, run = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration)
+        following, run = input_dataset.start(iteration), caller(session, predicate, other_arguments, iteration)
+        count = counter(iteration, made)
 
         def filtered() -> Element:
             while True:
                 element = following()
-                if bool(run(*element)[0]):
+                is_wanted = bool(run(*element)[0])
+                if count is not None:
+                    count("filtered_elements" if is_wanted else "dropped_elements")
+                if is_wanted:
                     return element
 
         return filtered
@@ -206,10 +211,11 @@ def filter_dataset(
         return blocks.filtered(
             input_dataset,
             _for_many(session, predicate, other_arguments),
-            lambda iteration: _caller(session, predicate, other_arguments, iteration),
+            lambda iteration: caller(session, predicate, other_arguments, iteration),
         )
 
-    return Dataset(start, blocks=in_blocks)
+    made = Dataset(start, blocks=in_blocks)
+    return made
 
 
 @dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
@@ -219,7 +225,7 @@ def take_while_dataset(
     def start(iteration: Iteration) -> Following:
         following, run, over = (
             input_dataset.start(iteration),
-            _caller(session, predicate, other_arguments, iteration),
+            caller(session, predicate, other_arguments, iteration),
             False,
         )
 
@@ -237,7 +243,7 @@ def take_while_dataset(
     return Dataset(start)
 
 
-def _dataset(values: tuple[Dataset]) -> Dataset:
+def dataset_of(values: tuple[Dataset]) -> Dataset:
     value = values[0]
     return value.item() if isinstance(value, np.ndarray) else value
 
@@ -247,12 +253,12 @@ def flat_map_dataset(
     input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session
 ) -> Dataset:
     def parts(iteration: Iteration) -> Callable[[], Dataset]:
-        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
+        following, run = input_dataset.start(iteration), caller(session, f, other_arguments, iteration)
         numbers = itertools.count()
-        return lambda: part_of(iteration, made, _dataset(run(*following())), next(numbers))
+        return lambda: part_of(iteration, made, dataset_of(run(*following())), next(numbers))
 
     def start(iteration: Iteration) -> Following:
-        return _one_after_the_other(parts(iteration), iteration)
+        return one_after_the_other(parts(iteration), iteration)
 
     def in_blocks() -> Blocks:
         source = input_dataset.blocks
@@ -283,7 +289,7 @@ def _interleaved(
         raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
 
     def start(iteration: Iteration) -> Following:
-        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
+        following, run = input_dataset.start(iteration), caller(session, f, other_arguments, iteration)
         parts: list = [None] * cycle
         at, given, ended = 0, 0, False
 
@@ -300,7 +306,7 @@ def _interleaved(
                     except End:
                         ended = True
                         continue
-                    parts[at] = part_of(iteration, made, _dataset(run(*element)), at).start(iteration)
+                    parts[at] = part_of(iteration, made, dataset_of(run(*element)), at).start(iteration)
                 if parts[at] is None:
                     advance()
                     continue
@@ -378,7 +384,7 @@ def scan_dataset(
     def start(iteration: Iteration) -> Following:
         following, run = (
             input_dataset.start(iteration),
-            _caller(session, f, other_arguments, iteration, not preserve_cardinality),
+            caller(session, f, other_arguments, iteration, not preserve_cardinality),
         )
         state = tuple(initial_state)
 
@@ -406,7 +412,7 @@ def reduce_dataset(
     iteration = Iteration(step)
     following, run, state = (
         input_dataset.start(iteration),
-        _caller(session, f, other_arguments, iteration),
+        caller(session, f, other_arguments, iteration),
         tuple(initial_state),
     )
     while True:
@@ -447,15 +453,15 @@ def group_by_window_dataset(
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
         with_key = _with_keys(input_dataset, key_func, key_func_other_arguments, session, iteration)
-        reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
-        size_of = _caller(session, window_size_func, window_size_func_other_arguments, iteration)
+        reduced = caller(session, reduce_func, reduce_func_other_arguments, iteration)
+        size_of = caller(session, window_size_func, window_size_func_other_arguments, iteration)
         groups: dict[int, list] = {}
         sizes: dict[int, int] = {}
 
         def window(key: int) -> Dataset:
             elements = groups.pop(key)
             return part_of(
-                iteration, made, _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements))))
+                iteration, made, dataset_of(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements))))
             )
 
         def next_window() -> Dataset:
@@ -476,13 +482,13 @@ def group_by_window_dataset(
                 if len(groups[key]) == sizes[key]:
                     return window(key)
 
-        return _one_after_the_other(next_window, iteration)
+        return one_after_the_other(next_window, iteration)
 
     made = Dataset(start)
     return made
 
 
-def _one_after_the_other(next_part: Callable[[], Dataset], iteration: Iteration) -> Following:
+def one_after_the_other(next_part: Callable[[], Dataset], iteration: Iteration) -> Following:
     """The elements of datasets, those of one after those of the other."""
     inner: Following | None = None
 
@@ -505,7 +511,7 @@ def _with_keys(
     """A function that gives the next element and its key; keys of many elements are found together where nobody sees
     that they are read ahead.
     """
-    key_of = _caller(session, key_func, captured, iteration)
+    key_of = caller(session, key_func, captured, iteration)
     source = dataset.listed if iteration.takes_blocks else None
     if source is None or not source.quiet or not Iteration.is_quiet(session, key_func):
         following = dataset.start(iteration)
@@ -553,10 +559,10 @@ def group_by_reducer_dataset(
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
-        key_of = _caller(session, key_func, key_func_other_arguments, iteration)
-        initial = _caller(session, init_func, init_func_other_arguments, iteration)
-        reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
-        final = _caller(session, finalize_func, finalize_func_other_arguments, iteration)
+        key_of = caller(session, key_func, key_func_other_arguments, iteration)
+        initial = caller(session, init_func, init_func_other_arguments, iteration)
+        reduced = caller(session, reduce_func, reduce_func_other_arguments, iteration)
+        final = caller(session, finalize_func, finalize_func_other_arguments, iteration)
         states: dict[int, tuple] = {}
         order = None
 
@@ -600,8 +606,8 @@ def generator_dataset(
     session: Session,
 ) -> Source:
     def start(iteration: Iteration) -> Following:
-        advance = _caller(session, next_func, next_func_other_args, iteration)
-        finish = _caller(session, finalize_func, finalize_func_other_args, iteration)
+        advance = caller(session, next_func, next_func_other_args, iteration)
+        finish = caller(session, finalize_func, finalize_func_other_args, iteration)
         state, over = None, False
 
         def generated() -> Element:
@@ -609,7 +615,7 @@ def generator_dataset(
             if over:
                 raise End
             if state is None:
-                state = _caller(session, init_func, init_func_other_args, iteration)()
+                state = caller(session, init_func, init_func_other_args, iteration)()
             try:
                 return advance(*state)
             except End:

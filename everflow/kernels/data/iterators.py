@@ -89,9 +89,11 @@ class IteratorResource:
             finally:
                 iteration.step = None
 
-    def state(self, session: Session) -> bytes:
+    def state(self, session: Session, step: Step) -> bytes:
         """Where the iteration is: how many elements were asked for, and the seeds of its streams."""
-        with self._lock:
+        with step.holding(self._lock):
+            if self._following is None and self._factory is not None:
+                self.begin(self._factory(step), step)
             if self._iteration is None or self._following is None:
                 raise FailedPreconditionError(
                     None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}"
@@ -163,8 +165,8 @@ def make_iterator(dataset: Dataset, iterator: IteratorResource, *, step: Step) -
 
 
 @reading("SerializeIterator")
-def serialize_iterator(resource_handle: IteratorResource, *, session: Session) -> Strings:
-    return np.array(resource_handle.state(session), object)
+def serialize_iterator(resource_handle: IteratorResource, *, session: Session, step: Step) -> Strings:
+    return np.array(resource_handle.state(session, step), object)
 
 
 @kernel("DeserializeIterator")

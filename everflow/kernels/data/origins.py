@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from everflow.kernels.context import Node
     from everflow.kernels.data.datasets import Dataset
 
 # By op type, what makes a dataset: `make(*inputs, **attributes)`.
@@ -24,6 +25,8 @@ class Origin(NamedTuple):
     make: Callable[..., Any]
     inputs: tuple[Any, ...]
     attributes: Mapping[str, Any]
+    node: Node | None = None  # the op in its graph, where it is one
+    name: str = ""  # in statistics, where it is not the op's own
     names: tuple[str, ...] | None = None  # where one dataset does what several did, theirs, the first one first
 
     def values(self) -> Iterator[Any]:
@@ -52,7 +55,10 @@ class Origin(NamedTuple):
                 return [replaced(part) for part in value]
             return changed(value) if hasattr(value, "origin") else value
 
-        return self.make(*map(replaced, self.inputs), **self.attributes)
+        made = self.make(*map(replaced, self.inputs), **self.attributes)
+        if made.origin is not None and made.origin.op_type == self.op_type:
+            made.origin = made.origin._replace(node=self.node, name=self.name)
+        return made
 
     def names_for(self, part: Dataset) -> Sequence[str]:
         """What an iterator over one of the datasets that went in is below, the nearest first."""
@@ -65,8 +71,18 @@ class Origin(NamedTuple):
         return (name,)
 
     @property
+    def told_name(self) -> str:
+        """What statistics call it."""
+        return self.name or (self.node.name if self.node is not None else self.op_type)
+
+    @property
     def plain_name(self) -> str:
         return self.op_type.removeprefix("Experimental").replace("Dataset", "")
+
+    def attribute(self, *names: str) -> Any:
+        """An attribute of the op, under the first of some names that it has; None where it has none of them."""
+        attrs = self.node.attrs if self.node is not None else {}
+        return next((attrs[name] for name in names if name in attrs), None)
 
     def number(self, at: int) -> int:
         """An input that is a number."""

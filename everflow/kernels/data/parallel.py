@@ -33,7 +33,7 @@ Result = Element | Exception
 class _Job:
     """Calls that are under way, one after the other, or what they came to."""
 
-    def __init__(self, step: Step | None, elements: list[Element], results: list[Result] | None = None) -> None:
+    def __init__(self, step: Step | None, elements: list[Element], results: Sequence[Result] | None = None) -> None:
         self.step, self.elements, self.results = step, elements, results
         self.seconds = 0.0  # that it took
 
@@ -152,7 +152,7 @@ class Parallel:
             raise result
         return result
 
-    def _next_results(self, step: Step | None, workers: _Workers) -> list[Result]:
+    def _next_results(self, step: Step | None, workers: _Workers) -> Sequence[Result]:
         # One job more than there are calls at a time waits, so that no thread does where jobs are short.
         while len(self._jobs) < self._count + self._ahead and not (self._jobs and self._is_end(self._jobs[-1])):
             self._submit(step, workers)

@@ -8,15 +8,18 @@ would have made of them.
 
 from __future__ import annotations
 
+import collections
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
 from everflow.kernels.data.batches import batched, grouped
-from everflow.kernels.data.datasets import Dataset, Following, Iteration, dataset, same_elements, stateful_ops
+from everflow.kernels.data.datasets import INSTANCE, Dataset, Following, Iteration, dataset, same_elements, stateful_ops
 from everflow.kernels.data.origins import MAKERS, Origin
 from everflow.protos.attr_value_pb2 import NameAttrList
 
@@ -34,7 +37,7 @@ _FASTEST = "map_vectorization:use_choose_fastest:true"
 _AFTER_PREFETCH = ("MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ModelDataset", "OptimizeDataset")
 
 
-def _origin(dataset: Dataset, *op_types: str) -> Origin | None:
+def origin_of(dataset: Dataset, *op_types: str) -> Origin | None:
     """How a dataset was made, if by an op of one of these types."""
     origin = dataset.origin
     return origin if origin is not None and origin.op_type in op_types else None
@@ -65,7 +68,7 @@ def _as_one(outer: Dataset, inner: Dataset, op_type: str, names: tuple[str, ...]
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         source = below.make(*inputs, **below.attributes)
         made = same_elements(above.made_of(lambda part: source if part is inner else part))
-        made.came_from(Origin(op_type, make, inputs, told, names))
+        made.came_from(Origin(op_type, make, inputs, told, names=names))
         return made
 
     return make(*below.inputs)
@@ -78,13 +81,13 @@ _Rule = Callable[[Dataset], "Dataset | None"]
 
 
 def _without_idle(made: Dataset) -> Dataset | None:
-    origin = _origin(made, *_IDLE)
+    origin = origin_of(made, *_IDLE)
     return origin.inputs[0] if origin is not None and origin.number(1) == _IDLE[origin.op_type] else None
 
 
 def _shuffled_and_repeated(made: Dataset) -> Dataset | None:
-    repeat = _origin(made, "RepeatDataset")
-    shuffle = _origin(repeat.inputs[0], "ShuffleDataset") if repeat else None
+    repeat = origin_of(made, "RepeatDataset")
+    shuffle = origin_of(repeat.inputs[0], "ShuffleDataset") if repeat else None
     if repeat is None or shuffle is None or not shuffle.attributes["reshuffle_each_iteration"]:
         return None
     return MAKERS["ShuffleAndRepeatDataset"](*shuffle.inputs, repeat.inputs[1])
@@ -94,8 +97,8 @@ def _fused(op_type: str) -> _Rule:
     """Two of a kind, neither of which captured anything, as one."""
 
     def rule(made: Dataset) -> Dataset | None:
-        outer = _origin(made, op_type)
-        inner = _origin(outer.inputs[0], op_type) if outer else None
+        outer = origin_of(made, op_type)
+        inner = origin_of(outer.inputs[0], op_type) if outer else None
         if outer is None or inner is None or outer.inputs[1] or inner.inputs[1]:
             return None
         return _as_one(made, outer.inputs[0], op_type)
@@ -104,8 +107,8 @@ def _fused(op_type: str) -> _Rule:
 
 
 def _mapped_and_filtered(made: Dataset) -> Dataset | None:
-    outer = _origin(made, "FilterDataset")
-    inner = _origin(outer.inputs[0], *_MAPS) if outer else None
+    outer = origin_of(made, "FilterDataset")
+    inner = origin_of(outer.inputs[0], *_MAPS) if outer else None
     if outer is None or inner is None or outer.inputs[1] or inner.inputs[1]:
         return None
     return _as_one(made, outer.inputs[0], "MapAndFilterDataset", (inner.plain_name, "Filter", "Map"))
@@ -113,7 +116,7 @@ def _mapped_and_filtered(made: Dataset) -> Dataset | None:
 
 def _hoisted(made: Dataset) -> Dataset | None:
     """Random numbers are drawn apart from the rest of a function in any case, see `function_apart`."""
-    origin = _origin(made, "MapDataset")
+    origin = origin_of(made, "MapDataset")
     if origin is None or "f" not in origin.attributes:
         return None
     session, f = origin.attributes["session"], origin.attributes["f"]
@@ -130,29 +133,29 @@ def _told(made: Dataset, names: tuple[str, ...], op_type: str | None = None) -> 
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         again = same_elements(origin.make(*inputs, **attributes))
-        again.came_from(Origin(op_type or origin.op_type, make, inputs, attributes, names))
+        again.came_from(Origin(op_type or origin.op_type, make, inputs, attributes, names=names))
         return again
 
     return make(*origin.inputs, **origin.attributes)
 
 
 def _parallelized(made: Dataset) -> Dataset | None:
-    origin = _origin(made, "MapDataset")
+    origin = origin_of(made, "MapDataset")
     if origin is None or "f" not in origin.attributes or set(_state(origin)) - {"Assert"}:
         return None
     return MAKERS["ParallelMapDataset"](*origin.inputs, torch.tensor(-1), **origin.attributes)
 
 
 def _mapped_and_batched(made: Dataset) -> Dataset | None:
-    outer = _origin(made, *_BATCHES)
-    inner = _origin(outer.inputs[0], *_MAPS) if outer else None
+    outer = origin_of(made, *_BATCHES)
+    inner = origin_of(outer.inputs[0], *_MAPS) if outer else None
     if outer is None or inner is None:
         return None
     size, drop = outer.number(1), len(outer.inputs) > 2 and bool(outer.inputs[2])
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         whole = grouped(inner.make(*inputs, **inner.attributes), size, drop, batched, with_map=True)
-        whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes))
+        whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes, name="MapAndBatchDataset"))
         return whole
 
     return make(*inner.inputs)
@@ -162,14 +165,14 @@ def _vectorized(names_of: Callable[..., tuple[str, ...]]) -> _Rule:
     """A map and the batch after it, in the other order; a prefetch between them stays."""
 
     def rule(made: Dataset) -> Dataset | None:
-        both = _origin(made, "MapAndBatchDataset")
+        both = origin_of(made, "MapAndBatchDataset")
         if both is not None:
             return _told(made, names_of("BatchV2", "ParallelMap"), "VectorizedDataset") if _is_plain(both) else None
-        batch = _origin(made, *_BATCHES)
+        batch = origin_of(made, *_BATCHES)
         below = batch.inputs[0] if batch else made
-        prefetch = _origin(below, "PrefetchDataset")
+        prefetch = origin_of(below, "PrefetchDataset")
         mapped = prefetch.inputs[0] if prefetch else below
-        origin = _origin(mapped, *_MAPS)
+        origin = origin_of(mapped, *_MAPS)
         if batch is None or origin is None or not _is_plain(origin):
             return None
         inner = below if prefetch is None else _as_one(below, mapped, "PrefetchDataset")
@@ -192,7 +195,16 @@ def _is_plain(origin: Origin) -> bool:
 
 
 def _with_prefetch(made: Dataset) -> Dataset | None:
-    return MAKERS["PrefetchDataset"](made, torch.tensor(-1)) if _origin(made, *_MADE_AHEAD) else None
+    return MAKERS["PrefetchDataset"](made, torch.tensor(-1)) if origin_of(made, *_MADE_AHEAD) else None
+
+
+def _timed(made: Dataset) -> Dataset | None:
+    """How long it takes for an element is told under its name; TensorFlow passes over ops that are a second version."""
+    origin = made.origin
+    if origin is None or not origin.op_type.endswith("Dataset"):
+        return None
+    tag = np.array(f"record_latency::{origin.told_name}".encode(), object)
+    return MAKERS["LatencyStatsDataset"](made, tag)
 
 
 # In the order in which they are done.
@@ -210,7 +222,7 @@ _RULES: dict[str, _Rule | None] = {
     "inject_prefetch": _with_prefetch,
     "make_sloppy": None,
     "parallel_batch": None,
-    "latency_all_edges": None,
+    "latency_all_edges": _timed,
     "slack": None,
 }
 
@@ -218,7 +230,7 @@ _RULES: dict[str, _Rule | None] = {
 # --- going through a pipeline ----------------------------------------------------------------
 
 
-def _inputs_first(top: Dataset) -> Iterator[Dataset]:
+def inputs_first(top: Dataset) -> Iterator[Dataset]:
     """A dataset and all it is made of, each after what it is made of itself; without recursion, since datasets may be
     joined by the thousand.
     """
@@ -238,7 +250,7 @@ def _inputs_first(top: Dataset) -> Iterator[Dataset]:
 def _passed(top: Dataset, rule: _Rule) -> Dataset:
     """What a rule makes of a pipeline."""
     changed: dict[Dataset, Dataset] = {}
-    for made in _inputs_first(top):
+    for made in inputs_first(top):
         again = made
         if made.origin is not None and any(changed[part] is not part for part in made.origin.datasets()):
             again = made.origin.made_of(changed.__getitem__)
@@ -246,9 +258,58 @@ def _passed(top: Dataset, rule: _Rule) -> Dataset:
     return changed[top]
 
 
+def _draws(made: Dataset) -> bool:
+    """Whether a dataset, or a function of it, has a random stream."""
+    origin = made.origin
+    if origin is not None and origin.op_type == "ShuffleDataset":
+        return True
+    if origin is None or "session" not in origin.attributes:
+        return False
+    return any(Iteration.draws(origin.attributes["session"], function) for function in _functions(origin))
+
+
+def _in_place(number: int) -> _Rule:
+    """A rule for one of several places in which a dataset is used: random streams are that place's own."""
+
+    def rule(made: Dataset) -> Dataset | None:
+        origin = made.origin
+        if origin is None or not _draws(made):
+            return None
+        told = {}
+        for name, value in origin.attributes.items():
+            if isinstance(value, NameAttrList):
+                told[name] = NameAttrList(name=value.name)
+                told[name].attr[INSTANCE].i = number
+        return origin.make(*origin.inputs, **{**origin.attributes, **told})
+
+    return rule
+
+
+def _each_place_apart(top: Dataset) -> Dataset:
+    """A pipeline in which a dataset that draws random numbers, and is used in several places, draws others in each."""
+    every = list(inputs_first(top))
+    uses = collections.Counter(part for made in every if made.origin for part in made.origin.sources())
+    if not any(count > 1 and any(map(_draws, inputs_first(part))) for part, count in uses.items()):
+        return top
+    numbers, used, changed = itertools.count(1), set(), {}
+
+    def place(part: Dataset) -> Dataset:
+        found = changed[part]
+        if found in used:
+            found = _passed(found, _in_place(next(numbers)))
+        used.add(found)
+        return found
+
+    for made in every:
+        is_made_of = made.origin is not None and any(True for _ in made.origin.sources())
+        changed[made] = made.origin.made_of(place) if made.origin is not None and is_made_of else made
+    return changed[top]
+
+
 def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
     """A dataset rewritten; the same one each time."""
-    if top.origin is None or not any(True for _ in top.origin.datasets()):
+    is_alone = top.origin is None or not any(True for _ in top.origin.datasets())
+    if is_alone and "latency_all_edges" not in rewrites:
         return top
     if rewrites not in top.rewritten:
         made = top
@@ -259,11 +320,21 @@ def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
     return top.rewritten[rewrites]
 
 
+def _give_names(top: Dataset) -> None:
+    """Name datasets as a graph of their own has them: by type and number, constants counted as well."""
+    number = 0
+    for made in inputs_first(top):
+        if made.origin is not None:
+            number += sum(not hasattr(value, "origin") for value in made.origin.values())
+            made.origin = made.origin._replace(name=f"{made.origin.op_type}/_{number}")
+            number += 1
+
+
 def _check_slack(top: Dataset) -> None:
     made = top
-    while (origin := _origin(made, *_AFTER_PREFETCH)) is not None:
+    while (origin := origin_of(made, *_AFTER_PREFETCH)) is not None:
         made = origin.inputs[0]
-    if _origin(made, "PrefetchDataset") is None:
+    if origin_of(made, "PrefetchDataset") is None:
         kind = made.origin.op_type if made.origin is not None else "a dataset"
         raise InvalidArgumentError(
             None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
@@ -281,7 +352,8 @@ def optimize_dataset(
         rewrites |= {_FASTEST}
     if "slack" in rewrites:
         _check_slack(input_dataset)
-    rewritten = optimized(input_dataset, rewrites)
+    _give_names(input_dataset)
+    rewritten = optimized(_each_place_apart(input_dataset), rewrites)
 
     def start(iteration: Iteration) -> Following:
         iteration.rewrites |= rewrites
@@ -289,7 +361,7 @@ def optimize_dataset(
 
     made = Dataset(start, input_dataset.cardinality)
     attributes: Mapping[str, Any] = {"optimization_configs": optimization_configs}
-    origin = Origin("OptimizeDataset", MAKERS["OptimizeDataset"], (rewritten, optimizations), attributes, ())
+    origin = Origin("OptimizeDataset", MAKERS["OptimizeDataset"], (rewritten, optimizations), attributes, names=())
     made.came_from(origin)
     return made
 
@@ -326,7 +398,7 @@ def _with_paths(top: Dataset, path: _Path, wanted: Callable[[Dataset], bool]) ->
 def check_next(top: Dataset, path: _Path = ()) -> None:
     """InvalidArgumentError where a dataset says that others must come after it, and they don't."""
     for made, above in _with_paths(top, path, lambda made: made.asserts):
-        if (origin := _origin(made, "AssertNextDataset")) is not None:
+        if (origin := origin_of(made, "AssertNextDataset")) is not None:
             _compare([name.decode() for name in origin.inputs[1].tolist()], above)
 
 

@@ -7,6 +7,7 @@ last bit. The codecs are imported at first use; most programs read no image file
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 from collections.abc import Callable, Sequence
@@ -62,6 +63,9 @@ _BROKEN = (
 )  # what simplejpeg raises for data it can't read; the second for an unknown colour space
 
 
+_TRUNCATED = "Premature end"  # how libjpeg says that data ends too early
+
+
 def _decode_jpeg(
     data: bytes,
     channels: int,
@@ -81,7 +85,8 @@ def _decode_jpeg(
         if colors in ("CMYK", "YCCK"):
             image = _decode_cmyk(data, channels, ratio)
         else:
-            image = simplejpeg.decode_jpeg(
+            decode = functools.partial(
+                simplejpeg.decode_jpeg,
                 data,
                 colorspace="GRAY" if channels == 1 or (channels == 0 and colors == "Gray") else "RGB",
                 fastdct=options["dct_method"] != "INTEGER_ACCURATE",
@@ -89,8 +94,13 @@ def _decode_jpeg(
                 min_height=-(-height // ratio),
                 min_width=-(-width // ratio),
                 buffer=into,
-                strict=not options["try_recover_truncated"],
             )
+            try:
+                image = decode(strict=not options["try_recover_truncated"])
+            except ValueError as error:
+                if _TRUNCATED in str(error):
+                    raise
+                image = decode(strict=False)  # what is wrong within the data is decoded as well as may be
     except _BROKEN as error:
         raise problem from error
     if window is not None:
@@ -117,19 +127,50 @@ def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:
     return array[..., None] if array.ndim == 2 else array
 
 
+def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
+    """(left, top, width, height) of each frame, by the blocks of a file; ValueError or IndexError where they are not as
+    they should be, up to the one that ends it.
+    """
+
+    def after_palette(at: int, flags: int) -> int:
+        return at + (3 << (flags & 7) + 1 if flags & 0x80 else 0)
+
+    def after_pieces(at: int) -> int:
+        while data[at]:
+            at += 1 + data[at]
+        return at + 1
+
+    frames, at = [], after_palette(13, data[10])
+    while data[at] != _GIF_END:
+        if data[at] == _GIF_EXTENSION:
+            at = after_pieces(at + 2)
+        elif data[at] == _GIF_FRAME:
+            frames.append(struct.unpack_from("<4H", data, at + 1))
+            at = after_pieces(after_palette(at + 10, data[at + 9]) + 1)
+        else:
+            raise ValueError("no such kind of block")
+    return frames
+
+
+_GIF_EXTENSION, _GIF_FRAME, _GIF_END = b"!,;"
+
+
 def _decode_gif(data: bytes) -> np.ndarray:
     """All frames as [frames, height, width, 3]."""
     from PIL import Image, ImageSequence, UnidentifiedImageError
 
     problem = f"Invalid GIF data (size {len(data)}), "
     try:
+        places = _gif_frames(data)
         image = Image.open(io.BytesIO(data))
         frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
-    except (OSError, SyntaxError, EOFError, ValueError, UnidentifiedImageError) as error:
+    except (OSError, SyntaxError, EOFError, ValueError, IndexError, struct.error, UnidentifiedImageError) as error:
         raise _invalid(problem + "failed to slurp gif file: Failed to read from given file") from error
-    if not data.rstrip(b"\0").endswith(b";"):  # Pillow reads on past a missing end
-        raise _invalid(problem + "failed to slurp gif file: Failed to read from given file")
-    return np.stack(frames)
+    # The canvas is what frames take of it, whatever the file's head says.
+    width, height = (max((place[i] + place[i + 2] for place in places), default=0) for i in range(2))
+    if not places or places[0] != (0, 0, width, height):
+        raise _invalid(problem + "the first frame does not fill the canvas")
+    return np.stack(frames)[:, :height, :width]
 
 
 def _decode(
@@ -256,7 +297,7 @@ def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor
 
     data = _bytes(contents)
     try:
-        height, width, colors, _ = simplejpeg.decode_jpeg_header(data)
+        height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data, size {len(data)}") from error
     depth = {"Gray": 1, "CMYK": 4, "YCCK": 4}.get(colors, 3)

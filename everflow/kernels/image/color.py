@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
+from everflow.kernels.image.resize import PIXELS
 from everflow.kernels.registry import fresh
+from everflow.native.loops.library import Library
+
+_COLORS = Library("colors", cost=4)
 
 
 def _invalid(message: str) -> InvalidArgumentError:
@@ -107,10 +112,26 @@ def adjust_contrast_v1(
     return adjust_contrast(images.float(), contrast_factor).clamp(min_value.item(), max_value.item())
 
 
+def _looped(name: str, images: torch.Tensor, amount: float) -> torch.Tensor | None:
+    """Colours changed by a compiled loop, where there is one and all are numbers."""
+    code = _COLORS.ready(images.numel() // PIXELS)
+    if code is None or not math.isfinite(amount):
+        return None
+    given = images.float().contiguous()
+    out = torch.empty(images.shape)
+    if getattr(code.free, name)(given.data_ptr(), given.numel() // 3, amount, out.data_ptr()) < 0:
+        return None
+    return out.to(images.dtype)
+
+
 @fresh("AdjustHue")
 def adjust_hue(images: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
     """Turn the hue, leaving each pixel's largest and smallest channel as they are."""
     _check_adjustment(images, delta, "delta")
+    turn = (delta * 6).item()
+    found = _looped("turn_hue", images, turn) if abs(turn) <= 6 else None
+    if found is not None:
+        return found
     red, green, blue = _planes(images.float())
     high, low, spread = _extremes(red, green, blue)
     hue = torch.where(
@@ -126,5 +147,8 @@ def adjust_hue(images: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
 @fresh("AdjustSaturation")
 def adjust_saturation(images: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     _check_adjustment(images, scale, "scale")
+    found = _looped("scale_saturation", images, scale.item())
+    if found is not None:
+        return found
     hue, saturation, value = _to_hsv(*_planes(images.float()))
     return _to_rgb(hue, (saturation * scale).clamp(0, 1), value).to(images.dtype)

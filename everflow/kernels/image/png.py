@@ -23,6 +23,7 @@ _GRAY = (9797, 19234, 3737)
 def decode(data: bytes, channels: int, dtype: type) -> np.ndarray:
     """The [height, width, channels] image of a PNG file; 0 channels: as many as it has."""
     try:
+        _check_end(data)
         image = _read(data)
     except (OSError, SyntaxError, ValueError, KeyError, IndexError, struct.error, zlib.error) as error:
         raise InvalidArgumentError(None, None, f"Invalid PNG data, size {len(data)}") from error
@@ -30,6 +31,16 @@ def decode(data: bytes, channels: int, dtype: type) -> np.ndarray:
     if image.dtype == dtype:
         return np.ascontiguousarray(image)
     return (image >> 8).astype(np.uint8) if dtype == np.uint8 else image.astype(np.uint16) * np.uint16(257)
+
+
+def _check_end(data: bytes) -> None:
+    """Raise where a file does not go on to the chunk that ends it, which Pillow does not look at."""
+    at, kind = len(_SIGNATURE), b""
+    while kind != b"IEND":
+        size, kind = struct.unpack_from(">I4s", data, at)
+        at += 8 + size + 4
+    if zlib.crc32(data[at - size - 8 : at - 4]) != int.from_bytes(data[at - 4 : at], "big"):
+        raise ValueError("the last chunk is broken")
 
 
 def _with_channels(image: np.ndarray, channels: int) -> np.ndarray:

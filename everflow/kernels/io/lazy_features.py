@@ -16,7 +16,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.protos.feature_pb2 import Feature, FeatureList
 
 _M = TypeVar("_M", Feature, FeatureList)
-_FEATURES_TAG = b"\x0a"
+_FEATURES, _KEY, _VALUE = b"\x0a\x0a\x12"  # tags
 _Field = descriptor_pb2.FieldDescriptorProto
 
 
@@ -48,14 +48,69 @@ def not_a_record(data: bytes) -> InvalidArgumentError:
 
 
 def of_example(data: bytes) -> Features[Feature]:
-    """The features of a serialized Example. Bytes that don't even begin like one count as an empty one."""
+    """The features of a serialized Example."""
     try:
         found = _shallow().FromString(data).first.entry
     except DecodeError:
-        if data.startswith(_FEATURES_TAG):
+        try:
+            found = _forgiving(data)
+        except (ValueError, IndexError):
             raise not_a_record(data) from None
-        found = {}
     return Features(found, Feature, data)
+
+
+# What protobuf refuses and TensorFlow reads: lengths of fields that go beyond the end of a record.
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number, and where it ends."""
+    value = shift = 0
+    while data[at] & 0x80:
+        value |= (data[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return value | data[at] << shift, at + 1
+
+
+def _field(data: bytes, at: int, tag: int) -> tuple[bytes, int]:
+    """What is in a field that has to have this tag, as far as the data goes, and where it ends."""
+    if data[at] != tag:
+        raise ValueError("another field")
+    size, at = _varint(data, at + 1)
+    return data[at : at + size], at + size
+
+
+def _forgiving(data: bytes) -> dict[str, bytes]:
+    """The bytes of each feature of an Example."""
+    found, at = {}, 0
+    while at < len(data):
+        if data[at] != _FEATURES:
+            at = _after(data, at)
+            continue
+        features, at = _field(data, at, _FEATURES)
+        place = 0
+        while place < len(features):
+            entry, place = _field(features, place, _FEATURES)
+            key, start = _field(entry, 0, _KEY)
+            value, end = _field(entry, start, _VALUE)
+            if end != len(entry):
+                raise ValueError("an entry ends elsewhere than its value")
+            found[key.decode()] = value
+    return found
+
+
+def _after(data: bytes, at: int) -> int:
+    """Where a field that nobody asked for ends."""
+    tag, at = _varint(data, at)
+    kind = tag & 7
+    if kind == 0:
+        return _varint(data, at)[1]
+    if kind == 2:
+        size, at = _varint(data, at)
+        return at + size
+    at += {1: 8, 5: 4}.get(kind, len(data) + 1)
+    if at > len(data):
+        raise ValueError("no such field")
+    return at
 
 
 def of_sequence(data: bytes) -> tuple[Features[Feature], Features[FeatureList]]:

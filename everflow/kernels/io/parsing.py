@@ -127,7 +127,11 @@ def split_csv_line(line: bytes, delimiter: bytes, use_quotes: bool) -> list[byte
     """The fields of one CSV record, quotes taken off."""
     if not line:
         return []
-    if not use_quotes or not _NEEDS_CARE.search(line):
+    if not _NEEDS_CARE.search(line):
+        return line.split(delimiter)
+    if not use_quotes:
+        if b"\n" in line or b"\r" in line:
+            raise _csv_error("Fields cannot have CRLFs inside where nothing is quoted")
         return line.split(delimiter)
     fields, at = [], 0
     while True:
@@ -322,4 +326,6 @@ def parse_tensor(serialized: Strings, *, out_type: DType) -> AnyTensor:
         raise InvalidArgumentError(
             None, None, f"Type mismatch between parsed tensor ({names[0]}) and dtype ({names[1]})"
         )
+    if found is dtypes.variant:  # the states of iterators, which are strings here
+        return strings(list(proto.string_val), [d.size for d in proto.tensor_shape.dim])
     return from_numpy(make_ndarray(proto))

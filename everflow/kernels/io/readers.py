@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from everflow.formats import records
-from everflow.framework.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+from everflow.framework.errors import DataLossError, InvalidArgumentError, OutOfRangeError, UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.kernels.facts import Waits
 from everflow.kernels.queues.queues import Queue, shared_resource
@@ -22,6 +22,19 @@ from everflow.protos.reader_base_pb2 import ReaderBaseState
 if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.tensors import Strings
+
+
+class _Broken:
+    """A file in which reading always comes upon the same."""
+
+    def __init__(self, error: DataLossError) -> None:
+        self._message = error.message
+
+    def __iter__(self) -> _Broken:
+        return self
+
+    def __next__(self) -> tuple[bytes, bytes]:
+        raise DataLossError(None, None, self._message)
 
 
 class Reader:
@@ -51,6 +64,9 @@ class Reader:
                 self.source = self.open(self.work)
             try:
                 pair = next(self.source, None)
+            except DataLossError as error:
+                self.source = _Broken(error)  # it stays where it is
+                raise
             except Exception:
                 self._end_of_file()
                 raise

@@ -52,7 +52,7 @@ def _single(tags: Strings) -> str:
 
 
 @functools.cache
-def _limits() -> np.ndarray:
+def bucket_limits() -> np.ndarray:
     """Upper limits of the buckets: growing by a tenth from 1e-12 to 1e20, the same below zero, and the largest double."""
     positive, value = [], 1e-12
     while value < 1e20:
@@ -74,14 +74,17 @@ def histogram_of(values: np.ndarray) -> HistogramProto:
         return proto
     proto.min, proto.max = float(flat.min()), float(flat.max())
     proto.num, proto.sum, proto.sum_squares = float(flat.size), float(flat.sum()), float(np.square(flat).sum())
-    limits = _limits()
+    limits = bucket_limits()
     # Sorted values are counted by looking for the limits among them, which are few.
-    counts = np.diff(np.searchsorted(np.sort(flat), limits, side="left"), prepend=0)
-    # A bucket stays if something is in it, or if it ends a run of empty ones.
-    kept = (counts > 0) | np.append(counts[1:] > 0, True)
-    proto.bucket_limit.extend(limits[kept].tolist())
-    proto.bucket.extend(counts[kept].tolist())
+    put_buckets(proto, np.diff(np.searchsorted(np.sort(flat), limits, side="left"), prepend=0))
     return proto
+
+
+def put_buckets(proto: HistogramProto, counts: np.ndarray) -> None:
+    """How many values are in each bucket. A bucket stays if something is in it, or if it ends a run of empty ones."""
+    kept = (counts > 0) | np.append(counts[1:] > 0, True)
+    proto.bucket_limit.extend(bucket_limits()[kept].tolist())
+    proto.bucket.extend(counts[kept].tolist())
 
 
 @fresh("HistogramSummary")

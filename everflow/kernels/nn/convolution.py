@@ -204,26 +204,39 @@ def _check_gradient(grad: torch.Tensor, fit: Geometry, batch: int, channels: int
         )
 
 
-def _spans_rows(
+def _is_along_one_axis(
     input_shape: Sequence[int], filter_shape: Sequence[int], fit: Geometry, groups: int, form: Format
 ) -> bool:
-    """Whether a filter covers whole rows, as those over the words of a sentence do.
+    """Whether a filter covers whole rows and only goes down, as those over the words of a sentence do.
 
-    Then a row is a single place with many channels, and ATen is many times as fast when told so.
+    Then a row is a single place with many channels, and ATen is many times as fast when told so; as fast as it can be
+    where places follow each other along the width.
     """
-    if form.spatial != 2 or not form.channels_last or groups != 1 or not 1 < input_shape[2] == filter_shape[1]:
+    if form.spatial != 2 or not form.channels_last or groups != 1 or input_shape[2] != filter_shape[1]:
         return False
+    if input_shape[1] == 1:
+        return False  # already turned
     return fit.output[1] == 1 and fit.dilation[1] == 1 and not fit.padding[1] and not any(fit.extra[:2])
 
 
 def _rows_as_places(shape: Sequence[int]) -> tuple[int, ...]:
-    """[N, H, W, C] as [N, H, 1, W * C]."""
-    return (*shape[:2], 1, shape[2] * shape[3])
+    """[N, H, W, C] as [N, 1, H, W * C]."""
+    return (shape[0], 1, shape[1], shape[2] * shape[3])
 
 
 def _rows_as_channels(filter_shape: Sequence[int]) -> tuple[int, ...]:
-    """[h, W, C, O] as [h, 1, W * C, O]."""
-    return (filter_shape[0], 1, filter_shape[1] * filter_shape[2], filter_shape[3])
+    """[h, W, C, O] as [1, h, W * C, O]."""
+    return (1, filter_shape[0], filter_shape[1] * filter_shape[2], filter_shape[3])
+
+
+def _turned(*settings: Sequence[int]) -> list[list[int]]:
+    """Strides, dilations or paddings with height and width exchanged."""
+    made = []
+    for values in settings:
+        each = len(values) // 4
+        parts = [list(values[i * each : (i + 1) * each]) for i in (0, 2, 1, 3)]
+        made.append([number for part in parts for number in part])
+    return made
 
 
 def _sizes(tensor: torch.Tensor) -> list[int]:
@@ -245,9 +258,11 @@ def _forward(
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
     fit, groups = _setup(x.shape, w.shape, strides, padding, dilations, explicit_paddings, form)
-    if _spans_rows(x.shape, w.shape, fit, groups, form):
+    if _is_along_one_axis(x.shape, w.shape, fit, groups, form):
         x, w = x.reshape(_rows_as_places(x.shape)), w.reshape(_rows_as_channels(w.shape))
-        return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format)
+        strides, dilations, paddings = _turned(strides, dilations, explicit_paddings)
+        result = _forward(x, w, strides, padding, dilations, paddings, data_format)
+        return result.view(x.shape[0], *fit.output, w.shape[3])
     if convolution_patches.suits(x.shape[0], w.shape, fit, groups, form, x.dtype):
         return convolution_patches.forward(x, w, fit)
     return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups), form)
@@ -275,13 +290,15 @@ def _backprop_input(
         )
     fit, groups = _setup(input_shape, w.shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, input_shape[0], w.shape[-1], form)
-    if _spans_rows(input_shape, w.shape, fit, groups, form):
+    if _is_along_one_axis(input_shape, w.shape, fit, groups, form):
         places, w = _rows_as_places(input_shape), w.reshape(_rows_as_channels(w.shape))
-        return _backprop_input(places, w, grad, strides, padding, dilations, explicit_paddings, data_format).view(
-            input_shape
-        )
+        strides, dilations, paddings = _turned(strides, dilations, explicit_paddings)
+        grad = grad.reshape(_rows_as_places(grad.shape))
+        return _backprop_input(places, w, grad, strides, padding, dilations, paddings, data_format).view(input_shape)
     if convolution_patches.suits(input_shape[0], w.shape, fit, groups, form, grad.dtype):
         return convolution_patches.input_gradient(input_shape, w, grad, fit)
+    if convolution_patches.suits_image(w.shape, grad, groups, form):
+        return convolution_patches.image_gradient(input_shape, w, grad, fit)
     shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
     return as_format(_input_gradient(channels_first(grad, form), shape, _filter_first(w), fit, groups), form)
 
@@ -306,11 +323,12 @@ def _backprop_filter(
         )
     fit, groups = _setup(x.shape, filter_shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, x.shape[0], filter_shape[-1], form)
-    if _spans_rows(x.shape, filter_shape, fit, groups, form):
+    if _is_along_one_axis(x.shape, filter_shape, fit, groups, form):
         x, channels = x.reshape(_rows_as_places(x.shape)), _rows_as_channels(filter_shape)
-        return _backprop_filter(x, channels, grad, strides, padding, dilations, explicit_paddings, data_format).view(
-            filter_shape
-        )
+        strides, dilations, paddings = _turned(strides, dilations, explicit_paddings)
+        grad = grad.reshape(_rows_as_places(grad.shape))
+        result = _backprop_filter(x, channels, grad, strides, padding, dilations, paddings, data_format)
+        return result.view(filter_shape)
     if convolution_patches.suits(x.shape[0], filter_shape, fit, groups, form, grad.dtype):
         return convolution_patches.filter_gradient(x, filter_shape, grad, fit)
     shape = [filter_shape[-1], filter_shape[-2], *filter_shape[:-2]]

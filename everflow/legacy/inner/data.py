@@ -1,13 +1,192 @@
-"""Names that programs take from inside TensorFlow's modules of datasets."""
+"""Names that programs take from inside TensorFlow's modules of datasets: a class for each transformation, and the base
+classes of people's own datasets.
+"""
 
-from everflow.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
+from everflow.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset, structure
+from everflow.data.dataset import DatasetV1Adapter
+from everflow.data.dataset import VariantDataset as _VariantDataset  # noqa: F401
+from everflow.data.experimental.optimization import optimize
+from everflow.data.experimental.stats import set_stats_aggregator
+from everflow.data.functions import StructuredFunction
+from everflow.data.iterators import _dataset_ops
 from everflow.data.legacy import get_output_classes, get_output_shapes, get_output_types
+from everflow.data.options import Options
+from everflow.data.settings import optional_tensor
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
 
 # There is one kind of dataset here, with what both of TensorFlow's have.
 DatasetV1 = DatasetV2 = Dataset
-FixedLengthRecordDatasetV2 = FixedLengthRecordDataset
-TextLineDatasetV2 = TextLineDataset
-TFRecordDatasetV2 = TFRecordDataset
+FixedLengthRecordDatasetV1 = FixedLengthRecordDatasetV2 = FixedLengthRecordDataset
+TextLineDatasetV1 = TextLineDatasetV2 = TextLineDataset
+TFRecordDatasetV1 = TFRecordDatasetV2 = TFRecordDataset
 get_legacy_output_classes = get_output_classes
 get_legacy_output_shapes = get_output_shapes
 get_legacy_output_types = get_output_types
+INFINITE, UNKNOWN = -1, -2
+GET_NEXT_CALL_WARNING_THRESHOLD = 32
+GET_NEXT_CALL_WARNING_MESSAGE = (
+    "`Iterator.get_next()` was called very often on one iterator: call it once, and run what it gave again and again."
+)
+
+
+# --- people's own datasets ---------------------------------------------------------------------
+
+
+class DatasetSource(Dataset):
+    """A dataset that an op makes of no other; a subclass says what its elements are by `element_spec`."""
+
+    def __init__(self, variant_tensor):
+        self._variant_tensor, self._options = variant_tensor, Options()
+
+    _element_spec = property(lambda self: self.element_spec)
+
+
+class UnaryDataset(DatasetSource):
+    """A dataset that an op makes of another one."""
+
+    def __init__(self, input_dataset, variant_tensor):
+        super().__init__(variant_tensor)
+        self._input_dataset = input_dataset
+        self._options = self._options.merge(input_dataset.options())
+
+    def _inputs(self):
+        return [self._input_dataset]
+
+
+class UnaryUnchangedStructureDataset(UnaryDataset):
+    """One whose elements are like those of the other."""
+
+    element_spec = property(lambda self: self._input_dataset.element_spec)
+
+
+# --- a class for each transformation -----------------------------------------------------------
+
+
+def _restructured(dataset, spec):
+    leaves = structure.flatten(spec)
+    types = structure.flat_types(dataset.element_spec)
+    if [leaf.dtype for leaf in leaves if isinstance(leaf, TensorSpec)] != [t for t in types if t is not dtypes.variant]:
+        raise ValueError(f"Elements of {dataset.element_spec} can't be taken for {spec}")
+    return DatasetV1Adapter(dataset._variant_tensor, spec, [dataset])
+
+
+def _generated(init_args, init_func, next_func, finalize_func):
+    spec = structure.map_nest(structure.spec_of, init_args)
+    init = StructuredFunction(init_func, "GeneratorDataset", spec)
+    following = StructuredFunction(next_func, "GeneratorDataset", init.output_structure)
+    finish = StructuredFunction(finalize_func, "GeneratorDataset", init.output_structure)
+    tensors = structure.to_tensors(spec, structure.normalize(init_args))
+    variant = raw.GeneratorDataset(
+        init_func_other_args=[*tensors, *init.captured_inputs],
+        next_func_other_args=following.captured_inputs,
+        finalize_func_other_args=finish.captured_inputs,
+        init_func=init.attr,
+        next_func=following.attr,
+        finalize_func=finish.attr,
+        **structure.attributes(following.output_structure),
+    )
+    return DatasetV1Adapter(variant, following.output_structure)
+
+
+def _of_op(build, *names):
+    """What an op makes of a dataset, with settings as int64."""
+
+    def make(dataset, *settings):
+        tensors = [convert_to_tensor(value, dtypes.int64, name=name) for name, value in zip(names, settings)]
+        return dataset._then(build, **dict(zip(names, tensors)))
+
+    return make
+
+
+def _prefetched(dataset, buffer_size, slack_period=None):
+    size = optional_tensor("buffer_size", buffer_size, -1)
+    return dataset._then(raw.PrefetchDataset, buffer_size=size, slack_period=slack_period or 0)
+
+
+def _sleeping(dataset, sleep_microseconds):
+    return dataset._then(raw.SleepDataset, sleep_microseconds=sleep_microseconds)
+
+
+def sleep(sleep_microseconds):
+    """The same dataset, which waits before each element."""
+    return lambda dataset: _sleeping(dataset, sleep_microseconds)
+
+
+_KINDS = {
+    "BatchDataset": Dataset.batch,
+    "CacheDataset": Dataset.cache,
+    "ConcatenateDataset": Dataset.concatenate,
+    "FilterDataset": lambda d, predicate, use_legacy_function=False: d.filter(predicate),
+    "FlatMapDataset": Dataset.flat_map,
+    "InterleaveDataset": Dataset.interleave,
+    "MapDataset": lambda d, f, use_inter_op_parallelism=True, preserve_cardinality=False, use_legacy_function=False: d.map(f),
+    "MatchingFilesDataset": lambda patterns: DatasetV1Adapter(
+        raw.MatchingFilesDataset(patterns=convert_to_tensor(patterns, dtypes.string, name="patterns")), TensorSpec([], dtypes.string)
+    ),
+    "PaddedBatchDataset": Dataset.padded_batch,
+    "ParallelInterleaveDataset": Dataset.interleave,
+    "ParallelMapDataset": lambda d, f, calls, use_inter_op_parallelism=True, preserve_cardinality=False, use_legacy_function=False: d.map(f, calls),
+    "PrefetchDataset": _prefetched,
+    "RangeDataset": Dataset.range,
+    "RepeatDataset": Dataset.repeat,
+    "ShardDataset": Dataset.shard,
+    "ShuffleDataset": Dataset.shuffle,
+    "SkipDataset": Dataset.skip,
+    "SparseTensorSliceDataset": Dataset.from_sparse_tensor_slices,
+    "TakeDataset": Dataset.take,
+    "TensorDataset": Dataset.from_tensors,
+    "TensorSliceDataset": Dataset.from_tensor_slices,
+    "WindowDataset": Dataset.window,
+    "ZipDataset": Dataset.zip,
+    "_GeneratorDataset": _generated,
+    "_MaxIntraOpParallelismDataset": _of_op(raw.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
+    "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(raw.ModelDataset, algorithm=algorithm, cpu_budget=cpu_budget),
+    "_OptimizeDataset": lambda d, optimizations, optimization_configs=None: optimize(optimizations)(d),
+    "_OptionsDataset": Dataset.with_options,
+    "_PrivateThreadPoolDataset": _of_op(raw.PrivateThreadPoolDataset, "num_threads"),
+    "_RestructuredDataset": _restructured,
+    "_SetStatsAggregatorDataset": lambda d, aggregator, prefix, counter: set_stats_aggregator(aggregator, prefix, counter)(d),
+    "_SleepDataset": _sleeping,
+    "_UnbatchDataset": Dataset.unbatch,
+}  # fmt: skip
+
+
+def _kind(name, make):
+    def begin(self, *arguments, **settings):
+        made = make(*arguments, **settings)
+        self._begin(made._variant_tensor, made.element_spec)
+        self._options = made.options()
+
+    return type(name, (DatasetV1Adapter,), {"__init__": begin, "__doc__": "A dataset by TensorFlow's inner name."})
+
+
+globals().update({name: _kind(name, make) for name, make in _KINDS.items()})
+
+
+# --- functions ---------------------------------------------------------------------------------
+
+
+def obtain_all_variant_tensor_ops(dataset):
+    """The ops that make a dataset and those it is made of, the last one first."""
+    return list(_dataset_ops(dataset._variant_tensor))
+
+
+def optional_param_to_tensor(argument_name, argument_value, argument_default=0, argument_dtype=dtypes.int64):
+    """A setting that need not be given, as a tensor."""
+    return optional_tensor(argument_name, argument_value, argument_default, argument_dtype)
+
+
+def partial_shape_to_tensor(shape_like):
+    """A shape as an int64 vector, with -1 where a size is not known."""
+    try:
+        sizes = TensorShape(shape_like).as_list()
+    except (TypeError, ValueError):
+        made = convert_to_tensor(shape_like, dtypes.int64)
+        if made.shape.rank is not None and made.shape.rank != 1:
+            raise ValueError(f"The given shape {shape_like} must be a 1-D tensor, not {made.shape}") from None
+        return made
+    return convert_to_tensor([-1 if size is None else size for size in sizes], dtypes.int64)

@@ -2,6 +2,7 @@
 have, or to write columns of their own.
 """
 
+from everflow.contrib.layers.feature_columns import OldColumn
 from everflow.feature_column.cache import FeatureTransformationCache as _LazyBuilder
 from everflow.feature_column.cache import sparse_without as _to_sparse_input_and_drop_ignore_values
 from everflow.feature_column.categorical import HashedCategoricalColumn as _HashedCategoricalColumn
@@ -23,7 +24,56 @@ from everflow.feature_column.numeric import BucketizedColumn as _BucketizedColum
 from everflow.feature_column.numeric import NumericColumn as _NumericColumn
 from everflow.feature_column.sequence import SequenceCategoricalColumn as _SequenceCategoricalColumn
 from everflow.framework.scopes import name_scope
-from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.ops.variables.scope import get_variable, get_variable_scope, variable_scope
+
+
+def is_feature_column_v2(feature_columns):
+    """Whether all of some columns are those of `tf.feature_column`, and not of tf.contrib.layers."""
+    return isinstance(feature_columns, (list, tuple)) and all(
+        isinstance(c, _FeatureColumn) and not isinstance(c, OldColumn) for c in feature_columns
+    )
+
+
+class _StateManagerImpl:
+    """Keeps what columns make for themselves: their variables, as a layer's weights, and other things by name."""
+
+    def __init__(self, layer, trainable):
+        self._trainable, self._layer = trainable, layer
+        self._variables, self._resources = {}, {}
+
+    def create_variable(
+        self, feature_column, name, shape, dtype=None, trainable=True, use_resource=True, initializer=None
+    ):
+        """A variable of a column, by a name that it hasn't used."""
+        if (feature_column, name) in self._variables:
+            raise ValueError(f"{feature_column} has a variable {name!r} already")
+        made = self._layer.add_weight(
+            name=name,
+            shape=shape,
+            dtype=dtype,
+            initializer=initializer,
+            trainable=self._trainable and trainable,
+            use_resource=use_resource,
+            getter=get_variable,  # the scopes around say how it is made
+        )
+        self._variables[feature_column, name] = made
+        return made
+
+    def get_variable(self, feature_column, name):
+        """The variable that a column made by a name."""
+        if (feature_column, name) not in self._variables:
+            raise ValueError(f"{feature_column} has no variable {name!r}")
+        return self._variables[feature_column, name]
+
+    def add_resource(self, feature_column, name, resource):
+        """Keep something for a column."""
+        self._resources[feature_column, name] = resource
+
+    def get_resource(self, feature_column, name):
+        """What was kept for a column by a name."""
+        if (feature_column, name) not in self._resources:
+            raise ValueError(f"Nothing is kept for {feature_column} as {name!r}")
+        return self._resources[feature_column, name]
 
 
 def _transform_features(features, feature_columns):

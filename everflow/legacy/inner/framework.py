@@ -16,12 +16,14 @@ from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.array.basic import broadcast_static_shape as broadcast_shape
 from everflow.ops.array.constants import _from_shape as _tensor_shape_tensor_conversion_function
+from everflow.ops.functions.defun import DefinedFunction as _DefinedFunction
 from everflow.protos import graph_pb2
 
 __all__ = [
     "BatchableTypeSpec",
     "DeviceSpecV1",
     "DeviceSpecV2",
+    "_DefinedFunction",
     "_bfs_for_reachable_nodes",
     "_extract_graph_summary",
     "_node_name",

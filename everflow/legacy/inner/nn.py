@@ -6,6 +6,8 @@ import contextlib
 
 from everflow.framework import dtypes
 from everflow.ops.gradients.reverse import is_trainable
+from everflow.ops.math.binary import multiply, subtract
+from everflow.ops.math.elementwise import negative
 from everflow.ops.nn.candidate_sampling import sampled_logits as _compute_sampled_logits
 from everflow.ops.nn.dropout import _noise_shape as _get_noise_shape
 from everflow.ops.variables import scope as variable_scopes
@@ -17,6 +19,7 @@ from everflow.platform.signatures import takes
 
 __all__ = [
     "_IsBackpropagatable",
+    "_assert_float_dtype",
     "_compute_fans",
     "_compute_sampled_logits",
     "_from_proto_fn",
@@ -24,7 +27,12 @@ __all__ = [
     "_get_noise_shape",
     "_pure_variable_scope",
     "_to_proto_fn",
+    "mul",
+    "neg",
+    "sub",
 ]
+# The names of these functions before 1.0.
+mul, neg, sub = multiply, negative, subtract
 
 
 @takes(
@@ -40,6 +48,13 @@ def _pure_variable_scope(name_or_scope, reuse, old_name_scope, **defaults):
     )
     with variable_scopes._entered(name_or_scope, reuse or None, defaults, named) as scope:
         yield scope
+
+
+def _assert_float_dtype(dtype):
+    """A type, where it is one of floats; else ValueError."""
+    if not dtype.is_floating:
+        raise ValueError(f"A type of floats is wanted, not {dtype}")
+    return dtype
 
 
 def _IsBackpropagatable(tensor):

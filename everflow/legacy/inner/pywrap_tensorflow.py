@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from everflow.formats import records
 from everflow.formats.event_files import open_event_file
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Tensor
+from everflow.framework.static_values import known_value
 from everflow.legacy.inner.registries import get_registered_ops
 from everflow.platform import compat
 from everflow.protos import event_pb2, op_def_pb2
@@ -47,6 +52,11 @@ class EventsWriter:
 def TF_GetAllOpList() -> op_def_pb2.OpList:
     """All op types."""
     return op_def_pb2.OpList(op=get_registered_ops().values())
+
+
+def TF_TryEvaluateConstant_wrapper(graph: Graph, output: Tensor) -> np.ndarray | None:
+    """The value of a tensor that follows from constants alone, or None."""
+    return known_value(output)
 
 
 def TF_GetBuffer(buffer: op_def_pb2.OpList) -> bytes:

@@ -17,7 +17,7 @@ def compiled(functions: list[Callable[..., Any]]) -> SimpleNamespace:
     module = translation.Module(functions)
     for function in functions:
         for keeps_lock in (True, False):
-            python_calls.write(module.ir, module.function(function), keeps_lock)
+            python_calls.write(module.ir, module.function(function), keeps_lock=keeps_lock)
     names = [function.__name__ for function in functions]
     file = toolchain.Loaded(toolchain.object_code(str(module.ir)), names, process(), also_held=True)
     held, free = (

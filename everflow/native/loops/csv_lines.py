@@ -19,7 +19,7 @@ _QUOTE, _NEWLINE, _RETURN = 34, 10, 13
 def field_end(s: P8, n: I64, at: I64, delimiter: I64, quotes: I64) -> I64:
     """Where an unquoted field ends."""
     while at < n and s[at] != delimiter:
-        if quotes == 1 and (s[at] == _QUOTE or s[at] == _NEWLINE or s[at] == _RETURN):
+        if s[at] == _NEWLINE or s[at] == _RETURN or (quotes == 1 and s[at] == _QUOTE):
             return OTHER
         at += 1
     return at

@@ -183,8 +183,21 @@ def area(
                 to[k] = to[k] * scale
 
 
-def pixel(images: P8, floating: I64, at: I64) -> F32:
-    return PF32(images)[at] if floating == 1 else F32(images[at])
+def between_four(upper: PF32, lower: PF32, right: I64, along: F32, down: F32, channels: I64, out: PF32) -> None:
+    """A pixel between the two that begin at places and those so much to the right of them."""
+    for c in range(channels):
+        above = upper[c] + (upper[right + c] - upper[c]) * along
+        below = lower[c] + (lower[right + c] - lower[c]) * along
+        out[c] = above + (below - above) * down
+
+
+def between_four_bytes(upper: P8, lower: P8, right: I64, along: F32, down: F32, channels: I64, out: PF32) -> None:
+    for c in range(channels):
+        a = F32(upper[c])
+        b = F32(lower[c])
+        above = a + (F32(upper[right + c]) - a) * along
+        below = b + (F32(lower[right + c]) - b) * along
+        out[c] = above + (below - above) * down
 
 
 def crops(
@@ -211,25 +224,24 @@ def crops(
         base = which[n] * height * width * channels
         for y in range(crop_height):
             top = rows[n * crop_height + y]
-            bottom = rows[(boxes + n) * crop_height + y]
+            upper = base + top * width * channels
+            lower = base + rows[(boxes + n) * crop_height + y] * width * channels
             down = row_parts[n * crop_height + y]
             to = out + (n * crop_height + y) * crop_width * channels
             for x in range(crop_width):
                 left = columns[n * crop_width + x] * channels
-                right = columns[(boxes + n) * crop_width + x] * channels
+                right = columns[(boxes + n) * crop_width + x] * channels - left
                 along = column_parts[n * crop_width + x]
+                place = to + x * channels
                 if top < 0 or left < 0:
                     for c in range(channels):
-                        to[x * channels + c] = outside
-                    continue
-                upper = base + top * width * channels
-                lower = base + bottom * width * channels
-                for c in range(channels):
-                    a = pixel(images, floating, upper + left + c)
-                    b = pixel(images, floating, lower + left + c)
-                    above = a + (pixel(images, floating, upper + right + c) - a) * along
-                    below = b + (pixel(images, floating, lower + right + c) - b) * along
-                    to[x * channels + c] = above + (below - above) * down
+                        place[c] = outside
+                elif floating == 1:
+                    at = PF32(images) + left
+                    between_four(at + upper, at + lower, right, along, down, channels, place)
+                else:
+                    start = images + left
+                    between_four_bytes(start + upper, start + lower, right, along, down, channels, place)
 
 
 EXPORTED = [bilinear, bicubic, area, crops]

@@ -143,6 +143,11 @@ class ControlFlowContext:
     def AddName(self, name):
         self._values.add(name)
 
+    def AddInnerOp(self, op):
+        """An op was made in a context inside this one: clusters want to know."""
+        if self._outer_context is not None:
+            self._outer_context.AddInnerOp(op)
+
     def ExitResult(self, result):
         """Make what a branch or loop returns known to the context around it."""
         if self._outer_context is not None:
@@ -166,6 +171,13 @@ class ControlFlowContext:
             op._remove_all_control_inputs()
             op._add_control_inputs(inside)
         return inside, outside
+
+    def _pull_in(self, outside, op):
+        """What ops outside must precede comes in as a data input of an Identity; those without outputs are forgotten."""
+        if outside:
+            with control_dependencies(None), self:
+                pulled = [raw.Identity(input=other.outputs[0]).op for other in outside if other.outputs]
+            op._add_control_inputs(pulled)
 
     def _values_def(self, proto, export_scope):
         proto.values.extend(sorted(_stripped(v, export_scope) for v in self._values))
@@ -260,6 +272,7 @@ class CondContext(ControlFlowContext):
             self._external_values[result.name] = result
         with control_dependencies(None):
             result = switch_ref_or_tensor(result, self._pred)[self._branch]
+        self.AddInnerOp(result.op)
         result.op.graph.prevent_fetching(result.op)
         result.op._set_control_flow_context(self)
         self._known_by_all([result.name])
@@ -282,6 +295,7 @@ class CondContext(ControlFlowContext):
         self._known_by_all([t.name for t in op.outputs])
         if self._outer_context is not None or not is_loop_exit(op):
             op.graph.prevent_fetching(op)
+        self.AddInnerOp(op)
 
     _AddOpInternal = AddOp
 
@@ -447,15 +461,12 @@ class WhileContext(ControlFlowContext):
             _, outside = self._remove_external_control_edges(op)
             self._hold_back_if_free(op)
         self._values.update(t.name for t in op.outputs)
-        if outside:
-            # What an op outside the loop must precede comes in as a data input of an Identity.
-            with control_dependencies(None), self:
-                pulled = [raw.Identity(input=other.outputs[0]).op for other in outside if other.outputs]
-            op._add_control_inputs(pulled)
+        self._pull_in(outside, op)
         if self._outer_context is not None or not is_loop_exit(op):
             op.graph.prevent_fetching(op)
             for tensor in op.outputs:
                 op.graph.prevent_feeding(tensor)
+        self.AddInnerOp(op)
 
     def _hold_back_if_free(self, op):
         """An op on loop constants alone would run without waiting for its iteration; the pivot makes it wait."""
@@ -491,6 +502,7 @@ class WhileContext(ControlFlowContext):
             tensor.op._set_control_flow_context(self)
             tensor.op._add_control_inputs(keep)
             graph._control.record(tensor.op)
+            self.AddInnerOp(tensor.op)
 
     def _is_around(self, context):
         """Whether a context lies around this loop, not beyond the next loop outwards."""

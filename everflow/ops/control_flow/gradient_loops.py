@@ -9,7 +9,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.scopes import CLUSTER_MARK, colocate_with, control_dependencies, get_default_graph
+from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
@@ -208,8 +208,7 @@ class GradLoopState:
     def forward_sync(self):
         """An op that all pushes made in branches come before."""
         if self._forward_sync is None:
-            with get_default_graph()._attr_scope({CLUSTER_MARK: None}):
-                self._forward_sync = self._new_sync("f_sync", self.forward_context, self.forward_index)
+            self._forward_sync = self._new_sync("f_sync", self.forward_context, self.forward_index)
         return self._forward_sync
 
     @staticmethod
@@ -223,27 +222,31 @@ class GradLoopState:
     def AddForwardAccumulator(self, value, dead_branch=False):
         """Push a forward value on a new stack in each iteration; returns the stack."""
         current = get_default_graph()._get_control_flow_context()
-        with control_dependencies(None), _Within(current), colocate_with(value):
-            marked = value.op.attrs.get("_XlaCompile") or enclosing(current, lambda c: c.IsXLAContext())
-            size = self._most_pushes(value, current) if marked else constant(-1)
-            stack = raw.StackV2(max_size=size, elem_type=value.dtype.base_dtype, name="f_acc")
-        inside = self.forward_context.AddValue(stack)
+        with control_dependencies(None):
+            with _Within(current), colocate_with(value):
+                marked = value.op.attrs.get("_XlaCompile") or enclosing(current, lambda c: c.IsXLAContext())
+                size = self._most_pushes(value, current) if marked else constant(-1)
+                stack = raw.StackV2(max_size=size, elem_type=value.dtype.base_dtype, name="f_acc")
+            self._push(self.forward_context.AddValue(stack), value, dead_branch)
+        return stack
+
+    def _push(self, stack, value, dead_branch):
+        """Push a forward value in the context that it is made in."""
         swap = self.forward_context.swap_memory
         value_context = output_context(value.op)
         if value_context is self.forward_context:
             with self.forward_context:
-                push = raw.StackPushV2(handle=inside, elem=value, swap_memory=swap)
+                push = raw.StackPushV2(handle=stack, elem=value, swap_memory=swap)
             self.forward_index.op._add_control_input(push.op)
         else:
             if not value_context.IsCondContext():
                 raise TypeError(f"value_ctxt is not a CondContext: {value_context}")
             with value_context.outer_context if dead_branch else value_context:
-                push = raw.StackPushV2(handle=inside, elem=value, swap_memory=swap)
+                push = raw.StackPushV2(handle=stack, elem=value, swap_memory=swap)
             if dead_branch:
                 push.op._set_control_flow_context(value_context)
             self.forward_sync._add_control_input(push.op)
         push.op._add_control_input(self.forward_index.op.inputs[0].op)
-        return stack
 
     def _most_pushes(self, value, current):
         """How often a value can be pushed: XLA, for which it is marked, has stacks of a known size only."""

@@ -55,6 +55,18 @@ def wrap_function(fn, signature, name=None):
         return WrappedFunction(body, result, [t.op.name for t in inside], (tuple(signature), {}), specs)
 
 
+def function_from_graph_def(graph_def, inputs, outputs):
+    """The function of a GraphDef from some of its tensors to others, both nests of names.
+
+    >>> forward = function_from_graph_def(graph_def, inputs="images:0", outputs="logits:0")
+    """
+    whole = wrap_function(lambda: import_graph_def(graph_def, name=""), [])
+    return whole.prune(
+        nest.map_structure(whole.graph.as_graph_element, inputs),
+        nest.map_structure(whole.graph.as_graph_element, outputs),
+    )
+
+
 class WrappedFunction(ConcreteFunction):
     """A traced function of which parts can be called."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.kernels import registry, tensors
+from everflow.kernels.elsewhere import machine_of
 from everflow.runtime import checking
 from everflow.runtime.plan.locking import excludes_others, locked
 from everflow.runtime.plan.program import NATIVE, UPDATE, VALUE, Node, input_counts
@@ -111,5 +112,7 @@ def call_arguments(node: Node, values: list[Value]) -> list[Any]:
 
 def missing_kernel(node: Node) -> errors.OpError:
     """The error for an op type that nothing computes."""
-    text = f"Op type {node.type!r} has no kernel here: the graph can be loaded and inspected, but not run"
-    return errors.UnimplementedError(None, None, text)
+    machine = machine_of(node.type)
+    needs = f", it needs {machine}" if machine else ""
+    text = f"Op type {node.type!r} has no kernel here{needs}: the graph can be loaded and inspected, but not run"
+    return (errors.InvalidArgumentError if machine else errors.UnimplementedError)(None, None, text)

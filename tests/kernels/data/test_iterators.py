@@ -72,7 +72,7 @@ def test_a_state_goes_to_where_another_was(step):
     first.begin(numbers(5), step)
     assert [first.get_next(step) for _ in range(3)] == [[0], [1], [2]]
     second.begin(numbers(5), step)
-    second.restore(first.state(SessionState()), step)
+    second.restore(first.state(SessionState(), step), step)
     assert [second.get_next(step), second.get_next(step)] == [[3], [4]]
     with pytest.raises(End):
         second.get_next(step)
@@ -81,7 +81,7 @@ def test_a_state_goes_to_where_another_was(step):
 def test_states_that_can_not_be(step):
     empty = IteratorResource("a")
     with pytest.raises(FailedPreconditionError, match="Save.. failed"):
-        empty.state(SessionState())
+        empty.state(SessionState(), step)
     with pytest.raises(FailedPreconditionError, match="Restore.. failed"):
         empty.restore(b"{}", step)
     empty.begin(numbers(2), step)

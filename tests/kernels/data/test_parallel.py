@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+import torch
 
 import everflow as tf
 from everflow.data.functions import StructuredFunction
@@ -20,11 +21,11 @@ def worth_it(monkeypatch):
     monkeypatch.setattr(parallel, "WORTH", -1.0)
 
 
-def started(call, count, parallel_calls=2):
+def started(call, count, parallel_calls=2, **options):
     iteration = Iteration(Step(SessionState()))
     iteration.threads = 4
     following = from_iterable(lambda: ((i,) for i in range(count))).start(iteration)
-    return Parallel(following, call, parallel_calls, iteration)
+    return Parallel(following, call, parallel_calls, iteration, **options)
 
 
 def test_results_come_in_order():
@@ -61,6 +62,72 @@ def test_errors_come_in_their_place():
         with pytest.raises(ValueError, match=number):
             following()
     assert following() == (4,)
+
+
+def outcomes(following, count):
+    """What comes, the text of errors included."""
+    found = []
+    for _ in range(count):
+        try:
+            found.append(following()[0])
+        except (ValueError, End) as e:
+            found.append(type(e).__name__ + str(e))
+    return found
+
+
+def test_several_elements_are_handed_over_at_a_time_where_nobody_sees_it():
+    """Each still has its own result or error, and the end comes after the last."""
+
+    def call(step, element):
+        if element[0] in (7, 11):
+            raise ValueError(str(element[0]))
+        return element
+
+    wanted = [f"ValueError{i}" if i in (7, 11) else i for i in range(40)] + ["End", "End"]
+    assert outcomes(started(call, 40, ahead=True), 42) == wanted
+    assert outcomes(started(call, 40), 42) == wanted
+
+
+class Many:
+    """A call for several elements, which are numbers; it refuses those that `refuses` does."""
+
+    def __init__(self, refuses=()):
+        self.sizes, self.refuses = [], refuses
+
+    def __call__(self, block, step):
+        self.sizes.append(len(block[0]))
+        if any(int(i) in self.refuses for i in block[0]):
+            raise ValueError("one of them")
+        return (torch.tensor([10 * int(i) for i in block[0]]),)
+
+
+def doubtful(step, element):
+    if element[0] == 20:
+        raise ValueError("20")
+    return (torch.tensor(10 * element[0]),)
+
+
+def test_a_function_for_many_is_called_for_several_elements():
+    many = Many()
+    following = started(doubtful, 60, ahead=True, many=many)
+    assert [int(following()[0]) for _ in range(20)] == [10 * i for i in range(20)]
+    assert many.sizes and max(many.sizes) > 1
+
+
+def test_elements_that_fail_together_are_asked_one_by_one():
+    many = Many(refuses=[20])
+    found = outcomes(started(doubtful, 60, ahead=True, many=many), 60)
+    assert [int(f) if i != 20 else f for i, f in enumerate(found)] == [
+        10 * i if i != 20 else "ValueError20" for i in range(60)
+    ]
+    assert len(many.sizes) > 1  # it is asked again for those that follow
+
+
+def test_a_form_for_many_that_fails_for_good_elements_is_given_up():
+    many = Many(refuses=range(100))
+    following = started(lambda step, element: (torch.tensor(10 * element[0]),), 100, ahead=True, many=many)
+    assert [int(following()[0]) for _ in range(100)] == [10 * i for i in range(100)]
+    assert len(many.sizes) <= 4  # those that were under way
 
 
 def test_short_calls_stay_with_whoever_asks(monkeypatch):

@@ -164,3 +164,16 @@ def test_slack_is_for_pipelines_that_end_with_a_prefetch():
     assert elements(tf.data.Dataset.range(2).prefetch(1).with_options(options)) == [0, 1]
     with pytest.raises(tf.errors.InvalidArgumentError, match="BatchDatasetV2"):
         elements(tf.data.Dataset.range(2).prefetch(1).batch(2).with_options(options))
+
+
+def test_a_dataset_used_in_several_places_draws_the_same_in_each():
+    numbers = tf.data.Dataset.range(4).map(lambda x: tf.random_uniform([], 0, 1000, tf.int32, seed=3))
+    once = elements(numbers)
+    assert elements(tf.data.Dataset.zip((numbers, numbers))) == list(zip(once, once))
+    assert elements(numbers.concatenate(numbers)) == once + once
+    again = elements(numbers.repeat(2))
+    assert again[:4] == once
+    assert again[4:] != once
+    shuffled = tf.data.Dataset.range(4).shuffle(4, seed=1)
+    assert elements(shuffled.concatenate(shuffled)) == [0, 3, 1, 2] * 2
+    assert elements(shuffled.concatenate(shuffled).repeat(2)) == [0, 3, 1, 2] * 2 + [2, 3, 1, 0] * 2

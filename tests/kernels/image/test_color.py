@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.image import color
 from tests.kernels.feeding import fed
 
 RANDOM = np.random.RandomState(0)
@@ -74,3 +76,39 @@ def test_images_without_colours(sess, build, error):
     found = build()
     with pytest.raises(error):
         sess.run(found)
+
+
+def pictures():
+    """Pixels of all kinds: random ones, grey ones, black, with two equal channels, beyond one and below zero."""
+    image = RANDOM.rand(40, 50, 3).astype(np.float32)
+    image[0] = image[0, :, :1]
+    image[1] = 0
+    image[2, :, 1] = image[2, :, 0]
+    image[3, :, 2] = image[3, :, 1]
+    image[4, :, 2] = image[4, :, 0]
+    image[5] = RANDOM.randint(0, 3, (50, 3))
+    image[6] = image[6] * 10 - 5
+    image[7] = -0.0
+    return torch.from_numpy(image)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1, -0.1, 0.5, -0.5, 1.0, -1.0, 0.99999, 1 / 3, 2.5, -7.25])
+def test_hues_are_the_same_by_both_ways(both_ways, delta):
+    image = pictures()
+    both_ways(lambda: color.adjust_hue(image, torch.tensor(delta)))
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.5, 1.0, 1.5, 100.0, -1.0, float("inf"), float("nan")])
+def test_saturations_are_the_same_by_both_ways(both_ways, scale):
+    image = pictures()
+    both_ways(lambda: color.adjust_saturation(image, torch.tensor(scale)))
+
+
+def test_other_types_and_orders_and_what_is_no_number(both_ways):
+    image = pictures()
+    for given in (image.half(), image.permute(1, 0, 2), image[:0], image[None, :, :7]):
+        both_ways(lambda given=given: color.adjust_hue(given, torch.tensor(0.2)))
+        both_ways(lambda given=given: color.adjust_saturation(given, torch.tensor(0.7)))
+    image[3, 4, 1] = float("nan")
+    both_ways(lambda: color.adjust_hue(image, torch.tensor(0.2)))
+    both_ways(lambda: color.adjust_saturation(image, torch.tensor(0.7)))

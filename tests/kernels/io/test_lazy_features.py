@@ -42,5 +42,19 @@ def test_bytes_that_are_no_record(data):
         lazy_features.of_sequence(data)
 
 
-def test_bytes_that_do_not_begin_like_an_example_are_an_empty_one():
-    assert len(lazy_features.of_example(b"\xff\xff")) == 0
+def test_fields_that_nobody_asked_for_are_passed_over():
+    for data in (b"junk", b"\x08\x01", b"\x12\x02ab", b"\x12\x09ab", b"\x0d1234"):
+        assert len(lazy_features.of_example(data)) == 0
+    for data in (b"no message", b"\0", b"\x08", b"\x0d12", b"\x0f", b"\xff\xff"):
+        with pytest.raises(InvalidArgumentError):
+            lazy_features.of_example(data)
+
+
+def test_lengths_beyond_the_end_are_those_to_the_end():
+    entry = b"\x0a\x01a\x12\x06\x1a\x04\x0a\x02\x03\x04"
+    for lengths in ((13, 11), (14, 11), (13, 12), (100, 11)):
+        found = lazy_features.of_example(b"\x0a%c\x0a%c" % lengths + entry)
+        assert list(found["a"].int64_list.value) == [3, 4]
+    for lengths in ((12, 11), (13, 10)):
+        with pytest.raises(InvalidArgumentError):
+            lazy_features.of_example(b"\x0a%c\x0a%c" % lengths + entry)

@@ -108,6 +108,9 @@ def test_results_are_contiguous():
         ((2, 7, 5, 1), (3, 5, 1, 4), 1, "VALID"),
         ((2, 8, 5, 3), (3, 5, 3, 4), 2, "VALID"),
         ((3, 9, 4, 2), (2, 4, 2, 3), 1, [[0, 0], [1, 2], [0, 0], [0, 0]]),
+        ((2, 9, 1, 3), (3, 1, 3, 4), 2, "VALID"),
+        ((2, 3, 4, 2), (3, 4, 2, 3), 1, "VALID"),
+        ((2, 1, 4, 2), (1, 4, 2, 3), 1, "VALID"),
     ],
 )
 def test_values_and_gradients_of_filters_over_whole_rows(image, window, stride, padding):

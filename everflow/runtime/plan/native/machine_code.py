@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import math
 import threading
 from array import array
@@ -12,7 +14,7 @@ import torch
 
 from everflow.kernels import tensors
 from everflow.kernels.random.distributions import next_place
-from everflow.native import toolchain
+from everflow.native import python_calls, tensor_objects, toolchain
 from everflow.native.codegen import Entry, Writer
 from everflow.native.nests import contiguous
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel, once_value
@@ -51,11 +53,14 @@ def with_machine_code(program: Program, state: SessionState, may: Callable[[Node
             continue
         nodes = put_in(program, block, ordered, behind, chosen)
         for node, region in zip(nodes, chosen, strict=True):
-            entry = writer.add(_expressions(region), region.count, _updates(region), region.condition)
+            expressions, updates = _expressions(region), _updates(region)
+            entry = writer.add(
+                expressions, region.count, updates, region.condition, is_open=region.is_open, tensors=_tensors(region)
+            )
             made.append((node, region, entry))
     if not made:
         return loops
-    loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made])
+    loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made], _TYPES)
     for node, region, entry in made:
         node.value = _caller(region, entry, loaded.function(entry.name), state)
     return loops + len(made)
@@ -94,6 +99,31 @@ def _expressions(region: Region) -> list[Any]:
 def _updates(region: Region) -> list[tuple[Any, Any]]:
     """What is written over inputs: (value, input)."""
     return [(plain_form(value), region.values[variable, 0]) for variable, value in region.updates.items()]
+
+
+_TYPES = {tensor_objects.TYPE: id(torch.Tensor)}
+
+
+def _tensors(region: Region) -> python_calls.Tensors | None:
+    """The arguments of a region's code, all of them tensors, if it can find out itself whether they are as they must be:
+    not where random numbers would have been drawn until then.
+    """
+    offset = _offset_of_tensors()
+    if offset is None or region.is_open or region.draws:
+        return None
+    given: dict[int, tuple[int, ...] | None] = {i: region.values[e].shape for i, e in enumerate(region.inputs)}
+    made = range(region.count, region.count + len(_expressions(region)))
+    return python_calls.Tensors(offset, given | dict.fromkeys(made))
+
+
+@functools.cache
+def _offset_of_tensors() -> int | None:
+    """How many bytes of a Python object come before its tensor; None where that is not so, or code can't ask it."""
+    samples = [torch.empty(2, 3), torch.empty(5)]
+    for offset in range(object.__basicsize__, torch.Tensor.__basicsize__, 8):
+        if all(ctypes.c_void_p.from_address(id(t) + offset).value == t._cdata for t in samples):
+            return offset if toolchain.knows_tensors() else None
+    return None
 
 
 class _Locks:
@@ -154,21 +184,38 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
         space["locks"] = _Locks(once_value(variable, state) for variable in locked)
         lines.append("    with locks:")
     body, tests, names = [], [], []
+    by_address = _tensors(region) is None
     for i, (node, output) in enumerate(region.inputs):
         name = f"x{i}"
         if stands_for_variable((node, output)):
             name = f"b{i}"
             body.append(f"b{i} = x{i}.value")
-            tests.append(f"b{i} is not None")
-        space[f"s{i}"] = torch.Size(region.values[node, output].shape)
-        tests += [f"{name}.shape == s{i}", f"{name}.is_contiguous()"]
-        names.append(f"{name}.data_ptr()")
+            tests += [f"b{i} is not None"] * by_address
+        names.append(f"{name}.data_ptr()" if by_address else name)
+        if by_address:
+            shape = space[f"s{i}"] = torch.Size(region.values[node, output].shape)
+            tests += [f"{name}.shape == s{i}", f"{name}.is_contiguous()"]
+            if region.is_open and name == f"x{i}" and node.shape(output) is None:
+                space[f"s{i}"] = shape[1:]
+                tests[-2] = f"{name}.shape[1:] == s{i} and len({name}) == rows"
+    if region.indices is not None:
+        space["are_within"], space["most"] = _are_within, next(iter(region.updates.values())).shape[0]
+        body.append(f"rows = len(x{region.indices})")
+        tests.append(f"are_within(x{region.indices}, most)")
     body.append(f"if {' and '.join(tests) or 'True'}:")
     body += [f"    {line}" for line in _call_lines(region, entry, names, space, state)]
     lines += [("        " if locked else "    ") + line for line in body]
     lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
     return space["call"]
+
+
+def _are_within(indices: torch.Tensor, count: int) -> bool:
+    """Whether all of some indices, at least one, name rows of so many."""
+    if not len(indices):
+        return False
+    least, largest = torch.aminmax(indices)
+    return 0 <= int(least) and int(largest) < count
 
 
 def _call_lines(
@@ -191,8 +238,13 @@ def _call_lines(
             continue
         lines.append(f"y{i} = memory(o{i}, l{i}, d{i})")
         results[position] = f"y{i}"
-    names = names + [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
-    names += [f"scratch({entry.scratch})" if entry.scratch else "0", "threads()" if entry.is_shared else "1"]
+    address = ".data_ptr()" if _tensors(region) is None else ""
+    names = names + [results[p] + address for p in range(len(expressions))]
+    names += ["rows"] * region.is_open
+    names += [
+        f"scratch({entry.scratch})" if entry.scratch > python_calls.ON_STACK else "0",
+        "threads()" if entry.is_shared else "1",
+    ]
     given = []
     for i, edge in enumerate(region.outputs):
         name = results[expressions.index(plain_form(region.values[edge]))]

@@ -54,6 +54,8 @@ NUMBERS = {
 # A region that stands for fewer calls than this is none, unless it is long, or one that a kernel takes many for.
 FEWEST_CALLS = 2
 LONG, MANY = 1 << 14, 24
+# How many rows there are, as far as expressions are concerned, where that is not known before.
+_ROWS = 1 << 20
 # The most work (see `work_of`) of a region, and of all regions of a plan: the compiler's time grows faster than code.
 MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
 
@@ -73,6 +75,8 @@ class Region:
         self.held: dict[Edge, Node] = {}  # references to variables that are written, and what was read from there
         self.updating = [node for node in nodes if _is_update(node)]
         self.condition: Value | None = None  # without which kernels must be asked
+        self.is_open = any(map(is_open, nodes))  # it changes rows, whose number is not known before
+        self.indices: int | None = None  # the input that says which rows these are
         self.draws = [node for node in nodes if _draws(node)]  # the first inputs are their places in random streams
         if variables is not None:
             self._find_variables(variables)
@@ -81,7 +85,9 @@ class Region:
             known = _known_positions(node)
             given = [None if i in known else self._value(e) for i, e in enumerate(node.inputs)]
             results = lowered(node, given, self.draws.index(node) if node in self.draws else 0)
-            if isinstance(results, Checked):
+            if isinstance(results, Checked) and self.is_open:
+                [self.indices] = (v.detail for v in sources_first([results.condition]) if v.kind == INPUT)
+            elif isinstance(results, Checked):
                 holds = results.condition.reduce("all", range(len(results.condition.shape)))
                 self.condition = holds if self.condition is None else self.condition & holds
             if node in self.updating:
@@ -235,7 +241,8 @@ def _regions_of(
             is_odd = groups and (
                 _draws(node) and any(map(checks, groups[-1])) or checks(node) and any(map(_draws, groups[-1]))
             )
-            if levels[node] != level or work + chosen[node] > MOST_WORK or is_odd:
+            is_alone = groups and (is_open(node) or is_open(groups[-1][-1]))
+            if levels[node] != level or work + chosen[node] > MOST_WORK or is_odd or is_alone:
                 groups.append([])
                 level, work = levels[node], 0
             groups[-1].append(node)
@@ -312,9 +319,13 @@ def work_of(node: Node) -> int:
         return 0
     edges = [e for i, e in enumerate(node.inputs) if i not in _known_positions(node)]
     made = [] if found.updates else [(node, i) for i in range(len(node.output_dtypes))]
-    by_handle = found.updates or found.reads
-    if not all(_is_content(e) if by_handle and stands_for_variable(e) else _is_number(*e) for e in [*edges, *made]):
-        return 0
+    by_handle, may_be_open = found.updates or found.reads, is_open(node)
+    for edge in [*edges, *made]:
+        if by_handle and stands_for_variable(edge):
+            if not _is_content(edge):
+                return 0
+        elif not _is_number(*edge) and not (may_be_open and _has_open_rows(edge)):
+            return 0
     inputs = [_as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)]
     wanted = [_as_input(e, 0) for e in made or [e for e in edges if stands_for_variable(e)]]
     try:
@@ -369,6 +380,19 @@ def _is_number(node: Node, output: int) -> bool:
     return dtype.base_dtype in NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
 
 
+def is_open(node: Node) -> bool:
+    """Whether a node changes rows of variables, and their number is not known before."""
+    return writes_rows(node) and any(_has_open_rows(edge) for edge in node.inputs if not stands_for_variable(edge))
+
+
+def _has_open_rows(edge: Edge) -> bool:
+    """Whether all is known of a tensor of numbers but how many rows it has."""
+    shape = edge[0].output_shapes[edge[1]]
+    if edge[0].output_dtypes[edge[1]] not in NUMBERS or shape is None or not shape.rank or shape.is_fully_defined():
+        return False
+    return shape[1:].is_fully_defined() and 0 not in shape[1:].as_list()
+
+
 def _is_content(edge: Edge) -> bool:
     """Whether a reference or handle is surely that of a variable that holds numbers, of known shape and not empty."""
     node = _variable_at(edge)
@@ -402,7 +426,9 @@ def _as_input(edge: Edge, number: int) -> Value:
         assert variable is not None
         return input_value(number, *_content(variable))
     node, output = edge
-    return input_value(number, NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
+    known = node.output_shapes[output]
+    shape = [_ROWS, *known[1:].as_list()] if known is not None and _has_open_rows(edge) else node.shape(output) or ()
+    return input_value(number, NUMBERS[node.output_dtypes[output].base_dtype], shape)
 
 
 def _scalar_constant(edge: Edge) -> Value | None:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
-from everflow.framework.scopes import CLUSTER_MARK
 from everflow.native.background import BACKGROUND
+from everflow.ops.control_flow.clusters import CLUSTER_MARK
 from everflow.runtime.plan.program import LOOP, Block
 from everflow.runtime.thread_orders import multiplications
 

@@ -1,0 +1,97 @@
+"""Why a name or an op type of TensorFlow 1.15 is missing, and what is there but differs.
+
+Keys may have `*`; the first that fits is taken. A reason that nothing missing needs any more fails
+tests/docs/test_compatibility.py.
+"""
+
+from __future__ import annotations
+
+MISSING_NAMES = {
+    "tpu*": "needs a TPU",
+    "estimator.tpu.experimental*": "needs a TPU",
+    "contrib.tpu*": "needs a TPU",
+    "contrib.distribute.TPUStrategy": "needs a TPU",
+    "contrib.distribute.initialize_tpu_system": "needs a TPU",
+    "distribute.experimental.TPUStrategy": "needs a TPU",
+    "distribute.experimental.*": "collective ops between tasks: use parameter servers",
+    "contrib.distribute.*AllReduce*": "collective ops between tasks: use parameter servers",
+    "contrib.distribute.*": "not yet",
+    "distribute.cluster_resolver.*": "asks a cloud's or scheduler's interface: write the ClusterSpec, or set TF_CONFIG",
+    "config.experimental_connect_to_*": "eager execution on another machine: use a session on its server",
+    "contrib.eager.*": "eager execution on another machine: use a session on its server",
+    "LMDBReader": "LMDB files: convert them to TFRecords",
+    "contrib.data.LMDBDataset": "LMDB files: convert them to TFRecords",
+    "train.sdca_*": "SDCA is not there yet: other optimizers train the same models",
+    "estimator.experimental.LinearSDCA": "SDCA is not there yet: other optimizers train the same models",
+    "contrib.learn.*": "tf.contrib.learn was given up by TensorFlow in 2018: use tf.estimator",
+    "contrib.predictor.from_contrib_estimator": "tf.contrib.learn was given up by TensorFlow in 2018: use tf.estimator",
+    "contrib.kernel_methods.KernelLinearClassifier": "tf.contrib.learn was given up by TensorFlow in 2018: use tf.estimator",
+    "contrib.factorization.*": "not yet",
+    "contrib.*": "not yet",
+    "data.experimental.*": "not yet",
+    "experimental.output_all_intermediates": "not yet",
+    "lite.experimental.nn.dynamic_rnn": "not yet",
+    "nondifferentiable_batch_function": "batches of several sessions' calls, for servers",
+    "train.do_quantize_training_on_graphdef": "use tf.contrib.quantize",
+}
+
+MISSING_OP_TYPES = {
+    "*TPU*": "needs a TPU",
+    "Infeed*": "needs a TPU",
+    "Outfeed*": "needs a TPU",
+    "Prelinearize*": "needs a TPU",
+    "WorkerHeartbeat": "needs a TPU",
+    "CrossReplicaSum": "needs a TPU",
+    "AllToAll": "needs a TPU",
+    "CollectivePermute": "needs a TPU",
+    "Collective*": "collective ops between tasks: use parameter servers",
+    "Nccl*": "collective ops between GPUs: tf.distribute adds up without them",
+    "Xla*": "made by TensorFlow's compiler, never by a program",
+    "Bigtable*": "Google Cloud's Bigtable",
+    "DatasetToBigtable": "Google Cloud's Bigtable",
+    "*BigQuery*": "Google Cloud's BigQuery",
+    "Gcs*": "settings of Google Cloud Storage: gs:// files are read by fsspec",
+    "*LMDB*": "LMDB files: convert them to TFRecords",
+    "Sdca*": "SDCA is not there yet",
+    "*Tree*": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "*FertileStats*": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "FeatureUsageCounts": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "ProcessInputV4": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "UpdateModelV4": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "ScatterAddNdim": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "ReinterpretStringToFloat": "forests (tf.contrib.tensor_forest) and the second form of boosted trees are not there yet",
+    "Quantize*": "fused quantized kernels for Intel processors, made by a graph rewriter",
+    "Requanti*": "fused quantized kernels for Intel processors, made by a graph rewriter",
+    "TensorArray*": "forms of 2015 that TensorFlow 1.15 refuses, too: newer graphs have V2 or V3",
+    "WALS*": "matrix factorization of tf.contrib is not there yet",
+    "MaskedMatmul": "matrix factorization of tf.contrib is not there yet",
+    "*Rpc": "tf.contrib.rpc is not there yet",
+    "Batch*": "batches of several sessions' calls, for servers",
+    "Unbatch*": "batches of several sessions' calls, for servers",
+    "*StatsAggregator*": "statistics of input pipelines: `everflow profile input` shows them",
+    "*Dataset*": "made by TensorFlow's own rewriter of pipelines",
+    "*": "not yet",
+}
+
+# What planning does itself: these have no kernel and need none.
+PLANNED = frozenset(
+    "Const Placeholder PlaceholderV2 Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration RefNextIteration LoopCond".split()
+)
+
+DIFFERS = {
+    "load_op_library": "compiled libraries of ops are refused: they call TensorFlow's C++ interface. Write the op in Python (adding-ops).",
+    "load_library": "compiled libraries of ops are refused, as in load_op_library",
+    "load_file_system_library": "compiled libraries are refused: fsspec reaches remote files",
+    "enable_v2_behavior": "raises NotImplementedError: TensorFlow 2's behaviour as a whole is not there. Eager execution and resource variables can be enabled by themselves.",
+    "Operation": "the constructor takes other arguments. Programs make ops by functions, or by Graph.create_op, which takes TensorFlow's.",
+    "GIT_VERSION": "says everflow-VERSION",
+    "COMPILER_VERSION": "says none",
+    "sysconfig.get_include": "there are no C++ headers in that folder",
+    "sysconfig.get_lib": "there is no C++ library in that folder",
+    "py_func": "a graph that was loaded from a file can't call Python functions of this process by number",
+    "Session": "where a graph leaves the order of a variable's use and write open, uses come first, every time",
+    "contrib.tpu.TPUEstimator": "trains on the processor, as with use_tpu=False",
+    "estimator.tpu.TPUEstimator": "trains on the processor, as with use_tpu=False",
+    "data.experimental.parallel_interleave": "sloppy=True gives the elements in order: any order is allowed, and this one is repeatable",
+    "GPUOptions": "accepted; memory fractions and growth have no effect, as torch has its own allocator",
+}

@@ -1,0 +1,77 @@
+"""Datasets divided among workers and replicas."""
+
+from __future__ import annotations
+
+from everflow.data import structure
+from everflow.data.dataset import DatasetV1Adapter
+from everflow.data.settings import as_int64
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensorSpec
+from everflow.framework.scopes import device
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+
+
+class _AutoShardDataset(DatasetV1Adapter):
+    """A worker's part of a dataset: some of the files where it is seen which are read, else some elements."""
+
+    def __init__(self, input_dataset, num_workers, index):
+        spec = input_dataset.element_spec
+        variant = raw.AutoShardDataset(
+            input_dataset=input_dataset._variant_tensor,
+            num_workers=num_workers,
+            index=index,
+            **structure.attributes(spec),
+        )
+        super().__init__(variant, spec, [input_dataset])
+
+
+_AutoShardDatasetV1 = _AutoShardDataset
+
+
+def _part_of_batch(spec, replicas):
+    """The spec of a replica's part of a batch."""
+    shape = spec.shape
+    if shape.rank is None:
+        return spec
+    if shape.rank == 0:
+        raise ValueError("Batches have a first dimension, along which they are divided; this dataset has scalars")
+    size = shape.as_list()[0]
+    parted = TensorShape([size // replicas if size is not None and size % replicas == 0 else None]).concatenate(
+        shape[1:]
+    )
+    return type(spec)(parted, spec.dtype)
+
+
+class _RebatchDataset(DatasetV1Adapter):
+    """Each batch as so many smaller ones as there are replicas."""
+
+    def __init__(self, input_dataset, num_replicas, use_fallback=True):
+        def parted(spec):
+            return _part_of_batch(spec, num_replicas) if isinstance(spec, (TensorSpec, SparseTensorSpec)) else spec
+
+        spec = structure.map_nest(parted, input_dataset.element_spec)
+        variant = raw.RebatchDataset(
+            input_dataset=input_dataset._variant_tensor,
+            use_fallback=use_fallback,
+            **as_int64(num_replicas=num_replicas),
+            **structure.attributes(spec),
+        )
+        super().__init__(variant, spec, [input_dataset])
+
+
+class _RemoteDataset(DatasetV1Adapter):
+    """A dataset made anew on another device, from its graph."""
+
+    def __init__(self, graph_def, device_name, element_spec):
+        with device(device_name):
+            super().__init__(raw.DatasetFromGraph(graph_def=graph_def), element_spec)
+
+
+def replicate(dataset, devices):
+    """The same dataset on each of some devices, by name.
+
+    >>> replicate(dataset, ["/job:worker/task:0", "/job:worker/task:1"])["/job:worker/task:0"]
+    """
+    graph_def = dataset._as_serialized_graph()
+    return {name: _RemoteDataset(graph_def, name, dataset.element_spec) for name in devices}

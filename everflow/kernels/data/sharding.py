@@ -1,0 +1,129 @@
+"""A pipeline divided among workers: by files where it is seen which files it reads, else by its last elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import blocks
+from everflow.kernels.data.datasets import Dataset, Following, Iteration, dataset, same_elements
+from everflow.kernels.data.functions import one_after_the_other
+from everflow.kernels.data.origins import MAKERS, Origin
+from everflow.kernels.data.rewrites import inputs_first, origin_of
+from everflow.protos.attr_value_pb2 import NameAttrList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from everflow.framework.graph import Graph
+
+_READERS = frozenset(("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TFRecordDataset", "TextLineDataset"))
+_JOINING = frozenset(("ConcatenateDataset", "ZipDataset"))
+_SPREADING = frozenset(
+    ("FlatMapDataset", "InterleaveDataset", "ParallelInterleaveDataset", "ParallelInterleaveDatasetV2")
+)
+# What gives something for each element, so that it does not matter which worker has it.
+_PASSING = frozenset(
+    """
+    BatchDataset BatchDatasetV2 CacheDataset FilterDataset MapAndBatchDataset MapDataset ModelDataset NonSerializableDataset
+    OptimizeDataset PaddedBatchDataset PaddedBatchDatasetV2 ParallelMapDataset PrefetchDataset RepeatDataset ShardDataset
+    ShuffleAndRepeatDataset ShuffleDataset SkipDataset TakeDataset
+    """.split()
+)
+
+
+class _Share:
+    """A worker's part of a pipeline."""
+
+    def __init__(self, workers: int, index: int) -> None:
+        self._workers, self._index = workers, index
+
+    def of_elements(self, source: Dataset) -> Dataset:
+        """Every so many-th element; an error where a worker would have none."""
+        return MAKERS["ShardDataset"](
+            source, torch.tensor(self._workers), torch.tensor(self._index), require_non_empty=True
+        )
+
+    def of(self, top: Dataset) -> Dataset:
+        """By files where that is possible."""
+        found: dict[Dataset, Dataset | None] = {}
+        for made in inputs_first(top):
+            found[made] = self._by_files(made, found)
+        return found[top] or self.of_elements(top)
+
+    def _by_files(self, made: Dataset, found: dict[Dataset, Dataset | None]) -> Dataset | None:
+        origin = made.origin
+        if origin is None:
+            return None
+        if origin.op_type in _READERS:
+            return self._read(origin)
+        if origin.op_type in _SPREADING:
+            return self._spread(origin) if _reads(origin) else None
+        if origin.op_type in _JOINING or origin.op_type in _PASSING:
+            parts = {part: found[part] for part in origin.sources()}
+            return origin.made_of(lambda part: parts.get(part) or part) if all(parts.values()) else None
+        return None
+
+    def _spread(self, origin: Origin) -> Dataset:
+        """The files that a function reads, divided before they are read; in any order, but the same files."""
+        source: Dataset = origin.inputs[0]
+        shuffle = origin_of(source, "ShuffleDataset")
+        if shuffle is None:
+            divided = self.of_elements(source)
+        else:
+            below = shuffle.inputs[0]
+            divided = shuffle.made_of(lambda part: self.of_elements(below) if part is below else part)
+        return origin.made_of(lambda part: divided if part is source else part)
+
+    def _read(self, reader: Origin) -> Dataset:
+        """The files of a reader, one after the other."""
+        names, *settings = reader.inputs
+        files = self.of_elements(MAKERS["TensorSliceDataset"]([names.reshape(-1)]))
+
+        def make(files: Dataset, *captured: Any, **attributes: Any) -> Dataset:
+            def parts(iteration: Iteration) -> Callable[[], Dataset]:
+                following = files.start(iteration)
+                return lambda: reader.make(following()[0], *settings, **reader.attributes)
+
+            def start(iteration: Iteration) -> Following:
+                return one_after_the_other(parts(iteration), iteration)
+
+            made = Dataset(start, blocks=lambda: blocks.flattened(parts, True))
+            made.came_from(Origin("FlatMapDataset", make, (files, []), {"reads": True}))
+            return made
+
+        return make(files)
+
+
+def _reads(origin: Origin) -> bool:
+    """Whether a function reads files, or one that it calls."""
+    if origin.attributes.get("reads"):
+        return True
+    graph: Graph = origin.attributes["session"].graph
+    waiting, seen = [origin.attributes["f"].name], set()
+    while waiting:
+        name = waiting.pop()
+        function: Any = graph._functions[name]
+        for op in function.body_tensors()[1][0].graph.get_operations():
+            if op.type in _READERS:
+                return True
+            called = {value.name for value in op.attrs.values() if isinstance(value, NameAttrList)}
+            waiting += called - seen
+            seen |= called
+    return False
+
+
+@dataset("AutoShardDataset", "ExperimentalAutoShardDataset")
+def auto_shard_dataset(input_dataset: Dataset, num_workers: torch.Tensor, index: torch.Tensor) -> Dataset:
+    workers, mine = int(num_workers), int(index)
+    if workers < 1:
+        raise InvalidArgumentError(None, None, f"num_workers must be greater than zero, not {workers}")
+    if not 0 <= mine < workers:
+        raise InvalidArgumentError(None, None, f"index must be between 0 and {workers - 1}, not {mine}")
+    made = _Share(workers, mine).of(input_dataset)
+    assert made.origin is not None
+    again = same_elements(made)
+    again.came_from(made.origin)
+    return again

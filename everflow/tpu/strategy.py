@@ -1,0 +1,56 @@
+"""Strategies and systems of TPUs on a machine that has none: both are an error, as in TensorFlow."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.distribute.strategy import ReplicaContext, Strategy
+from everflow.framework.graph import Graph
+from everflow.protos.config_pb2 import ConfigProto
+from everflow.runtime.session import Session
+from everflow.tpu.system import initialize_system
+from everflow.tpu.topology import Topology
+
+
+def initialize_tpu_system(cluster_resolver=None):
+    """Start the TPU system that a cluster resolver leads to; its `Topology`."""
+    master = cluster_resolver.master() if cluster_resolver is not None else ""
+    job = (
+        cluster_resolver.get_job_name()
+        if cluster_resolver is not None and hasattr(cluster_resolver, "get_job_name")
+        else None
+    )
+    with Graph().as_default(), Session(config=ConfigProto(allow_soft_placement=True), target=master) as session:
+        return Topology(serialized=session.run(initialize_system(job=job)))
+
+
+_SystemMetadata = collections.namedtuple(
+    "_TPUSystemMetadata", ["num_cores", "num_hosts", "num_of_cores_per_host", "topology", "devices"]
+)
+
+
+def _query_tpu_system_metadata(master_address, cluster_def=None, query_topology=False):
+    """The TPU cores that a session finds, their hosts and all devices."""
+    with Graph().as_default(), Session(target=master_address) as session:
+        devices = session.list_devices()
+    cores = collections.Counter(d.name.partition("/device:")[0] for d in devices if d.device_type == "TPU")
+    per_host = max(cores.values(), default=0)
+    return _SystemMetadata(sum(cores.values()), len(cores), per_host, None, tuple(devices))
+
+
+class TPUStrategy(Strategy):
+    """Replicas on the cores of a TPU. There is no core here to put one on."""
+
+    def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
+        master = tpu_cluster_resolver.master() if tpu_cluster_resolver is not None else ""
+        metadata = _query_tpu_system_metadata(master)
+        if not metadata.num_cores:
+            found = [d.name for d in metadata.devices]
+            raise IndexError(f"A TPUStrategy needs the cores of a TPU, and these are the devices here: {found}.")
+        raise NotImplementedError(
+            "Everflow has no kernels for TPUs: run replicas with a tf.distribute.MirroredStrategy."
+        )
+
+
+class _TPUReplicaContext(ReplicaContext):
+    """The context of a replica on a TPU's core."""

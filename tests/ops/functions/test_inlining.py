@@ -1,0 +1,63 @@
+"""Calls replaced by bodies, and handles by values."""
+
+import everflow as tf
+from everflow.ops.functions.defun import Defun
+from everflow.ops.functions.inlining import inlined
+
+
+def _run(graph_def, fetch, feeds):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(graph_def, name="")
+        return sess.run(fetch, feeds)
+
+
+def test_calls_in_calls():
+    with tf.Graph().as_default() as graph:
+
+        @tf.function
+        def inner(x):
+            return x + 1.0, x * 2.0
+
+        @tf.function
+        def outer(x):
+            a, b = inner(x)
+            return a * b
+
+        tf.identity(outer(tf.placeholder(tf.float32, [], name="x")), name="y")
+        graph_def = graph.as_graph_def()
+    flat = inlined(graph_def)
+    assert not any("Call" in node.op for node in flat.node)
+    assert _run(flat, "y:0", {"x:0": 3.0}) == _run(graph_def, "y:0", {"x:0": 3.0}) == 24.0
+
+
+def test_calls_by_the_functions_name():
+    with tf.Graph().as_default() as graph:
+
+        @Defun(tf.float32, func_name="Twice")
+        def twice(x):
+            return x * 2.0
+
+        tf.identity(twice(tf.placeholder(tf.float32, [], name="x")), name="y")
+        graph_def = graph.as_graph_def()
+    flat = inlined(graph_def)
+    assert "Twice" not in {node.op for node in flat.node}
+    assert _run(flat, "y:0", {"x:0": 3.0}) == 6.0
+
+
+def test_effects_of_a_call_stay_before_what_follows_it():
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+        @tf.function
+        def change():
+            v.assign(5.0)
+            return tf.constant(0.0)
+
+        with tf.control_dependencies([change()]):
+            tf.identity(v.read_value(), name="y")
+        graph_def = graph.as_graph_def()
+        initializer = v.initializer.name
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(inlined(graph_def), name="")
+        sess.run(initializer)
+        assert sess.run("y:0") == 5.0

@@ -1,0 +1,76 @@
+"""MetaGraphs made simpler by named rewrites."""
+
+import pytest
+
+import everflow as tf
+from everflow.tools import grappler
+
+
+def _meta_graph():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        total = tf.add(tf.constant([1.0, 2.0], name="a"), tf.constant([3.0, 4.0], name="b"), name="total")
+        y = tf.multiply(x, total, name="y")
+        z = tf.identity(tf.identity(y, name="between"), name="z")
+        tf.negative(y, name="unused")
+        tf.add_to_collection("train_op", z)
+        return tf.train.export_meta_graph(graph=graph)
+
+
+def _optimized(*rewrites, meta=None, fewest=-1):
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.optimizers[:] = rewrites
+    config.graph_options.rewrite_options.min_graph_nodes = fewest
+    return grappler.OptimizeGraph(config, meta or _meta_graph(), cluster=grappler.Cluster())
+
+
+def _names(graph_def):
+    return [node.name for node in graph_def.node]
+
+
+def test_constants_are_folded():
+    graph_def = _optimized("constfold", "function")
+    assert _names(graph_def) == ["x", "total", "y", "between", "z"]
+    assert [node.op for node in graph_def.node][:2] == ["Placeholder", "Const"]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(graph_def, name="")
+        assert sess.run("z:0", {"x:0": [1.0, 2.0]}).tolist() == [4.0, 12.0]
+
+
+def test_what_is_not_needed_goes():
+    assert _names(_optimized("pruning")) == ["x", "a", "b", "total", "y", "z"]
+    assert _names(_optimized()) == ["x", "total", "y", "z"]
+    assert len(_optimized("layout").node) == 8
+
+
+def test_calls_become_their_bodies():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+
+        @tf.function
+        def twice(x):
+            return x * 2.0
+
+        tf.add_to_collection("train_op", tf.identity(twice(twice(x)), name="z"))
+        meta = tf.train.export_meta_graph(graph=graph)
+    graph_def = _optimized("function", meta=meta)
+    assert {"Mul", "Placeholder", "Identity", "Const"} == {node.op for node in graph_def.node}
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(graph_def, name="")
+        assert sess.run("z:0", {"x:0": 3.0}) == 12.0
+
+
+def test_small_graphs_are_left_alone():
+    assert len(_optimized(fewest=100).node) == 8
+    with pytest.raises(TypeError, match="ConfigProto"):
+        grappler.OptimizeGraph(tf.ConfigProto().graph_options, _meta_graph())
+
+
+def test_items_and_clusters():
+    item, cluster = grappler.Item(_meta_graph()), grappler.Provision()
+    assert "unused" not in item.IdentifyImportantOps() and item.GetColocationGroups() == []
+    assert item.GetOpProperties()["y"] == [(tf.float32, tf.TensorShape([2]))]
+    assert "MatMul" in cluster.ListAvailableOps()
+    assert any(name.endswith("CPU:0") for name in cluster.GetSupportedDevices(item)["y"])
+    cluster.Shutdown()
+    assert cluster.ListDevices() == []
