@@ -11,12 +11,12 @@ from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
 from everflow.native.formulas import FLOAT, Scalar
 from everflow.native.normals import normals
 from everflow.native.philox import block, fractions
-from everflow.native.streams import NORMAL, UNIFORM, WORDS
 
+# What is made of a block's words, by the kinds that `streams.py` asks for.
 _MAKE: dict[str, Callable[[tuple[Scalar, ...]], list[ir.Value]]] = {
-    UNIFORM: lambda words: fractions(words, FLOAT),
-    NORMAL: normals,
-    WORDS: lambda words: [word.to(I32).value for word in words],
+    "uniform": lambda words: fractions(words, FLOAT),
+    "normal": normals,
+    "words": lambda words: [word.to(I32).value for word in words],
 }
 _LANES = 8  # blocks side by side: their words have 64 bits
 
