@@ -313,6 +313,9 @@ contrib.learn.python.learn preprocessing                 : contrib.learn.preproc
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
 contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_search_decoder beam_search_ops loss : \
                       contrib.seq2seq legacy.inner.contrib_seq2seq
+contrib.quantize.python quant_ops                        : contrib.quantize.fake_quant
+contrib.quantize.python common input_to_ops              : contrib.quantize.graph_questions
+contrib.quantize.python graph_matcher                    : contrib.quantize.graph_matcher
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
 contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
