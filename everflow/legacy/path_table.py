@@ -326,6 +326,10 @@ contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_su
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
+contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib_layers
+contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.cudnn_rnn
+contrib.model_pruning.python.layers core_layers          : contrib.model_pruning contrib.model_pruning.layers \
+                                                           legacy.inner.model_pruning
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib_layers
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings

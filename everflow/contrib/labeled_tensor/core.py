@@ -236,14 +236,10 @@ def _reflected(function: Callable) -> Callable:
     return lambda self, other: function(other, self)
 
 
-for _method, _name in {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "mod", "pow": "pow",
-    "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
-}.items():  # fmt: skip
+_OPERATORS = """add:add sub:sub mul:mul truediv:div mod:mod pow:pow and:logical_and or:logical_or xor:logical_xor lt:less
+le:less_equal gt:greater ge:greater_equal neg:neg abs:abs invert:logical_not"""
+for _pair in _OPERATORS.split():
+    _method, _, _name = _pair.partition(":")
     setattr(LabeledTensor, f"__{_method}__", ELEMENTWISE[_name])
-    setattr(LabeledTensor, f"__r{_method}__", _reflected(ELEMENTWISE[_name]))
-for _method, _name in {
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "neg": "neg", "abs": "abs",
-    "invert": "logical_not",
-}.items():  # fmt: skip
-    setattr(LabeledTensor, f"__{_method}__", ELEMENTWISE[_name])
+    if _name in _BINARY.split() and _method not in ("lt", "le", "gt", "ge"):
+        setattr(LabeledTensor, f"__r{_method}__", _reflected(ELEMENTWISE[_name]))
