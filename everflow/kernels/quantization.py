@@ -199,12 +199,15 @@ def _check_bits(num_bits: int) -> None:
 
 
 def _fake_quant(
-    x: torch.Tensor, low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool
+    x: torch.Tensor, low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool, divides: bool = False
 ) -> torch.Tensor:
+    """`divides`: by the step, rather than to multiply by its reciprocal, which gives another last bit."""
     _check_bits(num_bits)
     nudged_low, nudged_high, scale = _nudged(low, high, num_bits, narrow_range)
     clamped = torch.maximum(torch.minimum(x, nudged_high), nudged_low)
-    result = torch.floor((clamped - nudged_low) * (1.0 / scale) + 0.5) * scale + nudged_low
+    shifted = clamped - nudged_low
+    steps = shifted / scale if divides else shifted * (1.0 / scale)
+    result = torch.floor(steps + 0.5) * scale + nudged_low
     return torch.where((low == 0) & (high == 0), 0.0, result)
 
 
@@ -245,7 +248,7 @@ def fake_quant_args_gradient(
 def fake_quant_vars(
     inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool
 ) -> torch.Tensor:
-    return _fake_quant(inputs, min, max, num_bits, narrow_range)
+    return _fake_quant(inputs, min, max, num_bits, narrow_range, divides=True)
 
 
 @fresh("FakeQuantWithMinMaxVarsGradient")

@@ -501,3 +501,39 @@ def test_tests_with_strategies():
 
 def test_initializers_of_version_2_are_those_of_keras_there():
     assert tf.compat.v2.keras.initializers.GlorotUniform(seed=1).get_config() == {"seed": 1}
+
+
+def test_names_of_contrib():
+    from tensorflow.contrib.cudnn_rnn.python.layers import cudnn_rnn
+    from tensorflow.contrib.layers.python.layers import layers
+    from tensorflow.contrib.model_pruning.python.layers import core_layers
+
+    assert cudnn_rnn.CUDNN_RNN_BIDIRECTION == "bidirectional" and core_layers.MASK_COLLECTION == "masks"
+    assert tf.contrib.learn.utils.saved_model_export_utils.make_export_strategy is tf.contrib.learn.make_export_strategy
+    assert tf.contrib.tfprof.tfprof_logger.write_op_log is tf.profiler.write_op_log
+    with tf.Graph().as_default() as graph:
+        with tf.variable_scope("s", custom_getter=layers._build_variable_getter({"kernel": "weights"})):
+            v = tf.get_variable("kernel", [2])
+        assert v.op.name == "s/weights" and tf.get_collection("model_variables") == [v]
+        layers._add_variable_to_collections(v, {"weights": ["a", "b"], "biases": "c"}, "weights")
+        layers._add_variable_to_collections(v, "d", "weights")
+        layers._add_variable_to_collections(v, None, "weights")
+        assert {"a", "b", "d"} <= set(graph.get_all_collection_keys()) and not tf.get_collection("c")
+
+
+def test_summaries_of_slim():
+    summaries = tf.contrib.slim.summaries
+    with tf.Graph().as_default():
+        x, s, image = tf.zeros([2, 3], name="x"), tf.ones([], name="s"), tf.ones([1, 2, 2, 3], name="i")
+        assert summaries.add_scalar_summary(s, "name", "prefix").op.name == "prefix/name"
+        printed = summaries.add_scalar_summary(s, print_summary=True)
+        assert printed.op.type == "Print" and printed in tf.get_collection("summaries")
+        (histogram,) = summaries.add_histogram_summaries([x], "p")
+        (images,) = summaries.add_image_summaries([image], "p")
+        (zeros,) = summaries.add_zero_fraction_summaries([x], "p")
+        (scalar,) = summaries.add_scalar_summaries([s], "p")
+        names = [each.op.name for each in (histogram, images, zeros, scalar)]
+        assert names == ["p/x", "p/i", "p/x/Fraction_of_Zero_Values", "p/s"]
+        with tf.Session() as sess:
+            (value,) = tf.Summary.FromString(sess.run(zeros)).value
+            assert value.simple_value == 1.0

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.contrib.learn import datasets, learn_runner, monitors, preprocessing
+from everflow.contrib.learn import datasets, learn_runner, monitors, preprocessing, utils
 from everflow.contrib.learn.column_inference import (
     infer_real_valued_columns_from_input,
     infer_real_valued_columns_from_input_fn,

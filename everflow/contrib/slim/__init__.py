@@ -17,7 +17,7 @@ from everflow.platform.deprecation import experimental  # noqa: F401
 # What slim adds to the names of contrib.framework and contrib.layers; loaded when first touched.
 _MODULES = {
     **{name: name for name in ("layers", "losses", "metrics")},
-    **{name: f"slim.{name}" for name in ("evaluation", "learning", "model_analyzer", "nets", "queues")},
+    **{name: f"slim.{name}" for name in ("evaluation", "learning", "model_analyzer", "nets", "queues", "summaries")},
     **{name: f"slim.data.{name}" for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider")},
     **{name: f"slim.data.{name}" for name in ("parallel_reader", "prefetch_queue", "tfexample_decoder")},
     "utils": "layers.outputs",

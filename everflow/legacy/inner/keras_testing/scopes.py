@@ -22,10 +22,10 @@ def _set(setting: str, value: Any) -> Iterator[None]:
         setattr(_settings, setting, before)
 
 
-def _get(setting: str, scopes: str) -> Any:
+def _get(setting: str, scope: str, decorator: str) -> Any:
     value = getattr(_settings, setting, None)
     if value is None:
-        raise ValueError(f"This is only known within `{scopes}`.")
+        raise ValueError(f"This is only known within {scope}, or in a test with the decorator {decorator}.")
     return value
 
 
@@ -36,7 +36,7 @@ def model_type_scope(value: str) -> contextlib.AbstractContextManager[None]:
 
 def get_model_type() -> str:
     """The kind of models that this test makes."""
-    return _get("model_type", "model_type_scope()` or `run_with_all_model_types")
+    return _get("model_type", "model_type_scope", "run_with_all_model_types")
 
 
 def run_eagerly_scope(value: bool) -> contextlib.AbstractContextManager[None]:
@@ -46,7 +46,7 @@ def run_eagerly_scope(value: bool) -> contextlib.AbstractContextManager[None]:
 
 def should_run_eagerly() -> bool:
     """What this test is to give `compile` as `run_eagerly`."""
-    return _get("run_eagerly", "run_eagerly_scope()` or `run_all_keras_modes") and executing_eagerly()
+    return _get("run_eagerly", "run_eagerly_scope", "run_all_keras_modes") and executing_eagerly()
 
 
 def experimental_run_tf_function_scope(value: bool) -> contextlib.AbstractContextManager[None]:
@@ -56,6 +56,4 @@ def experimental_run_tf_function_scope(value: bool) -> contextlib.AbstractContex
 
 def should_run_tf_function() -> bool:
     """What this test is to give `compile` as `experimental_run_tf_function`."""
-    return (
-        _get("run_tf_function", "experimental_run_tf_function_scope()` or `run_all_keras_modes") and executing_eagerly()
-    )
+    return _get("run_tf_function", "experimental_run_tf_function_scope", "run_all_keras_modes") and executing_eagerly()
