@@ -68,7 +68,7 @@ class Writer:
     def __init__(self, shares: bool = True) -> None:
         self.shares = shares
         self.module = ir.Module("regions")
-        self.functions: dict[str, ir.Function] = {}  # text of a nest's function → function
+        self.functions: dict[tuple, ir.Function] = {}  # all that a function depends on → function
         self.entries: list[Entry] = []
         self.numbers = itertools.count()
         self._hints: dict[tuple[int, int], ir.MDValue] = {}
@@ -242,23 +242,26 @@ class _Region:
 
     def by_blocks(self, group: RowBlocks, memories: list[Value], between: dict[Value, int]) -> ir.Function:
         """A function that runs nests for a range of rows, block by block."""
+        places = {m: i for i, m in enumerate([*memories, *between])}
+        nests = [(n.function(), n.extent // group.rows, [places[m] for m in n.bases]) for n in group.nests]
+        key = (group.block, *between.values(), *((f.name, scale, *at) for f, scale, at in nests))
+        if key in self.writer.functions:
+            return self.writer.functions[key]
         name = f"rows{next(self.writer.numbers)}"
-        made = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * len(memories), I64, I64]), name)
+        kind = ir.FunctionType(VOID, [*[POINTER] * len(memories), I64, I64])
+        made = self.writer.functions[key] = ir.Function(self.module, kind, name)
         made.linkage = "internal"
         b, byte = ir.IRBuilder(made.append_basic_block()), ir.IntType(8)
-        pointers = dict(zip(memories, made.args, strict=False))
-        rooms = {value: b.alloca(byte, size=size * group.block) for value, size in between.items()}
-        for room in rooms.values():
+        rooms = [(b.alloca(byte, size=size * group.block), size) for size in between.values()]
+        for room, _ in rooms:
             room.align = _ALIGNMENT
         with loop(b, made.args[-2], made.args[-1], step=group.block) as begin:
             end = b.add(begin, I64(group.block))
             end = b.select(b.icmp_signed("<", end, made.args[-1]), end, made.args[-1])
-            for value, room in rooms.items():  # which holds this block as if all others lay around it
-                pointers[value] = b.gep(room, [b.mul(begin, I64(-between[value]))], source_etype=byte)
-            for nest in group.nests:
-                scale = I64(nest.extent // group.rows)
-                places = [pointers[m] for m in nest.bases]
-                b.call(nest.function(), [*places, b.mul(begin, scale), b.mul(end, scale)])
+            # A room holds this block as if all others lay around it.
+            pointers = [*made.args[:-2], *(b.gep(r, [b.mul(begin, I64(-s))], source_etype=byte) for r, s in rooms)]
+            for function, scale, at in nests:
+                b.call(function, [*(pointers[i] for i in at), *(b.mul(edge, I64(scale)) for edge in (begin, end))])
         b.ret_void()
         return made
 
@@ -422,12 +425,14 @@ class NestWriter:
 
     def function(self) -> ir.Function:
         """The nest's function; one that reads the same is there only once."""
-        module = self.region.module
+        functions, signature = self.region.writer.functions, self._signature()
+        if signature in functions:
+            return functions[signature]
         bases = self.bases
         pointers = len(bases) + bool(self.partials)
-        functions = self.region.writer.functions
         name = f"nest{next(self.region.writer.numbers)}"
-        made = ir.Function(module, ir.FunctionType(VOID, [*[POINTER] * pointers, I64, I64]), name)
+        kind = ir.FunctionType(VOID, [*[POINTER] * pointers, I64, I64])
+        made = functions[signature] = ir.Function(self.region.module, kind, name)
         made.linkage = "internal"
         made.attributes.add("noinline")
         for argument in made.args[:pointers]:
@@ -443,11 +448,37 @@ class NestWriter:
         else:
             self._write(0, begin, end)
         self.builder.ret_void()
-        text = str(made).replace(name, "nest")
-        found = functions.setdefault(text, made)
-        if found is not made:
-            del module.globals[name]
-        return found
+        return made
+
+    def _signature(self) -> tuple:
+        """All that the function depends on: two nests of which that is equal have the same."""
+        memory = {m: i for i, m in enumerate(self.bases)}
+        numbers = {v: i for i, v in enumerate([*self.loads, *self.steps])}
+
+        def named(value: Value) -> object:
+            return (value.detail, value.dtype) if value.kind == CONST else numbers[value]
+
+        def place(base: Value, access: Access) -> tuple:
+            number = base.detail if base.kind == CONST else memory.get(self.region.holder(base))
+            return number, base.kind, base.dtype, access.offset
+
+        def step(value: Value) -> tuple:
+            operands = [named(s) for s in value.sources[-1:]] if value.kind == TAKE else map(named, value.sources)
+            table = memory[self.region.holder(value.sources[0])] if value.kind == TAKE else None
+            return value.detail, value.dtype, table, *operands, *(s.dtype for s in value.sources)
+
+        return (
+            *(self.axes[0].size if self.is_cut else 0, self.step, self.is_cut, self._lanes()),
+            *((a.size if i else 0, a.is_reduced, *a.strides) for i, a in enumerate(self.axes)),
+            *((v.dtype, place(a.base, a)) for v, a in self.loads.items()),
+            *map(step, self.steps),
+            *((named(v), place(v, a)) for v, a in self.stores.items()),
+            *(
+                (r.detail[0], named(r.sources[0]), place(r, a), self.partials.get(r), r.size * (r in self.partials))
+                for r, a in self.results.items()
+            ),
+            *((memory[self.region.holder(p)], p.dtype, *map(named, p.sources[1:])) for p in self.nest.puts),
+        )
 
     def _write_reduced(self) -> None:
         b = self.builder
@@ -462,7 +493,7 @@ class NestWriter:
         if depth == reduced:
             self._begin_reductions(depth)
         is_innermost = depth + 1 == len(self.axes)
-        with loop(self.builder, begin, end, self._hint() if is_innermost else None) as index:
+        with loop(self.builder, begin, end, self.region.writer.hint(*self._lanes()) if is_innermost else None) as index:
             self.indices.append(index)
             if not is_innermost:
                 self._write(depth + 1, I64(0), I64(self.axes[depth + 1].size))
@@ -470,17 +501,17 @@ class NestWriter:
                 self._write_body()
             self.indices.pop()
 
-    def _hint(self) -> ir.MDValue:
+    def _lanes(self) -> tuple[int, int]:
         """How the innermost loop goes: in vectors, unless it is short or would mostly gather single entries."""
         last = self.axes[-1]
         dear = any(_cost(s) > 1 for s in self.steps)
         values = [*self.steps, *self.loads, *self.nest.reductions]
         widest = LANES // max(v.dtype.itemsize for v in values)
         if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
-            return self.region.writer.hint(1, 1)
+            return 1, 1
         # A chain of functions longer than what the processor looks ahead waits for each result, unless others go beside.
         most = 1 if dear and self.work < LONG_WORK else 4
-        return self.region.writer.hint(*_lanes(last.size, widest, most))
+        return _lanes(last.size, widest, most)
 
     def _begin_reductions(self, depth: int) -> None:
         """Set the results to what changes nothing, for all entries that the loops from here on go through."""
