@@ -10,8 +10,9 @@ import stat
 import tempfile
 from collections.abc import Callable
 
-# Bytes of all files together; the ones that were not used for longest go first.
-MOST = 256 << 20
+# Bytes of all files together; the ones that were not used for longest go first. To count them takes long where there are
+# many, so that it is done once for so many bytes written.
+MOST, BETWEEN_COUNTS = 256 << 20, 4 << 20
 _MARK = b"everflow object 1\n"
 
 
@@ -20,6 +21,7 @@ class Cache:
 
     def __init__(self, directory: pathlib.Path) -> None:
         self.directory = directory
+        self._written = BETWEEN_COUNTS  # since all was counted
 
     def get(self, key: str, make: Callable[[], bytes]) -> bytes:
         """The file of a key; made, and kept, where it is not there."""
@@ -59,19 +61,23 @@ class Cache:
         except OSError:
             os.unlink(name)
             raise
-        self._shrink()
+        self._written += len(body)
+        if self._written > BETWEEN_COUNTS:
+            self._written = 0
+            self._shrink()
 
     def _shrink(self) -> None:
         files = []
-        for path in self.directory.iterdir():
+        for entry in os.scandir(self.directory):
             with contextlib.suppress(OSError):  # another process may have been quicker
-                status = path.stat()
-                files.append((status.st_mtime, status.st_size, path))
+                status = entry.stat()
+                files.append((status.st_mtime, status.st_size, entry.path))
         total = sum(size for _, size, _ in files)
         for _, size, path in sorted(files):
-            if total <= MOST:
+            if total <= MOST - BETWEEN_COUNTS:
                 break
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
             total -= size
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from llvmlite import ir
 
 from everflow.native import python_calls, scalars
-from everflow.native.codegen import I32, I64, POINTER, VOID, Entry, Writer, loop
+from everflow.native.codegen import Entry, Writer
+from everflow.native.nest_code import I32, I64, POINTER, VOID, loop
 
 # How a procedure ends: well; since room for what it keeps ran out; since something is not as it must be; stopped.
 DONE, NO_ROOM, REFUSED, STOPPED = range(4)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from everflow.native.values import Value
 
 if TYPE_CHECKING:
-    from everflow.native.codegen import NestWriter
+    from everflow.native.nest_code import NestWriter
 
 # Bytes of a block, of all that its rows hold (the first cache is larger); of what lies between, on a thread's stack.
 BLOCK, BETWEEN = 1 << 15, 1 << 16

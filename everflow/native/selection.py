@@ -6,7 +6,8 @@ import numpy as np
 from llvmlite import ir
 
 from everflow.native import scalars
-from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
+from everflow.native.codegen import Writer
+from everflow.native.nest_code import I32, I64, POINTER, VOID, loop
 
 
 def top_k(writer: Writer, dtype: np.dtype) -> ir.Function:

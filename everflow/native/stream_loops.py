@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from llvmlite import ir
 
 from everflow.native import python_calls
-from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
+from everflow.native.codegen import Writer
 from everflow.native.formulas import FLOAT, Scalar
+from everflow.native.nest_code import I32, I64, POINTER, VOID, loop
 from everflow.native.normals import normals
 from everflow.native.philox import block, fractions
 

@@ -47,6 +47,7 @@ def test_a_directory_that_cannot_be_written_costs_time_only(tmp_path):
 
 def test_the_files_not_used_for_longest_go_first(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "MOST", 400)
+    monkeypatch.setattr(cache, "BETWEEN_COUNTS", 0)
     kept = Cache(tmp_path / "c")
     for number in range(5):
         kept.get(f"key{number}", lambda: bytes(100))

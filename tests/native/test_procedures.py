@@ -7,7 +7,8 @@ import pytest
 from llvmlite import ir
 
 from everflow.native import procedures, toolchain
-from everflow.native.codegen import I64, Writer
+from everflow.native.codegen import Writer
+from everflow.native.nest_code import I64
 from everflow.native.procedures import DONE, REFUSED, STOPPED, Matrix, Procedure
 from everflow.native.values import input_value
 

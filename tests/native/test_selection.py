@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from everflow.native import procedures, selection
-from everflow.native.codegen import I64
+from everflow.native.nest_code import I64
 from tests.native.test_procedures import run
 
 

@@ -19,7 +19,8 @@ from everflow.framework import dtypes
 from everflow.framework.dtypes import DType
 from everflow.kernels.facts import Effect
 from everflow.native import lowering
-from everflow.native.codegen import I64, Writer
+from everflow.native.codegen import Writer
+from everflow.native.nest_code import I64
 from everflow.native.procedures import Procedure
 from everflow.native.values import INPUT, Value
 from everflow.runtime.plan.counters import is_count

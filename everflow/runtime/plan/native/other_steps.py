@@ -12,7 +12,7 @@ from llvmlite import ir
 from everflow.framework import dtypes
 from everflow.kernels.random.distributions import RESERVED_PER_VALUE
 from everflow.native import selection, stream_loops, streams
-from everflow.native.codegen import I64
+from everflow.native.nest_code import I64
 from everflow.native.procedures import REFUSED
 from everflow.runtime.plan.native.edges import shape_of
 from everflow.runtime.plan.native.steps import NotNative, step

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from everflow.native.codegen import I64
+from everflow.native.nest_code import I64
 from everflow.native.procedures import Matrix
 from everflow.native.values import input_value
 from everflow.runtime.plan.native.edges import shape_of

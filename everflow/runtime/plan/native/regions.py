@@ -68,6 +68,7 @@ class Region:
 
     def __init__(self, nodes: list[Node], variables: Variables | None = None, *, keeps_views: bool = False) -> None:
         self.nodes = nodes
+        self.work = 0  # of all nodes, where somebody has found it out
         self.inputs: list[Edge] = []
         self.values: dict[Edge, Value] = {}
         self.edges = {node: list(node.inputs) for node in nodes}  # which a node that was dropped no longer has
@@ -142,10 +143,6 @@ class Region:
     def acts(self) -> bool:
         """Whether it does something besides computing its outputs from values, so that it has to stay where it is."""
         return bool(self.updates or self.draws or any(map(stands_for_variable, self.inputs)))
-
-    @property
-    def work(self) -> int:
-        return sum(work_of(node) for node in self.nodes)
 
     def is_worthwhile(self) -> bool:
         """Whether one call is better than the kernels'."""
@@ -247,7 +244,10 @@ def _regions_of(
                 level, work = levels[node], 0
             groups[-1].append(node)
             work += chosen[node]
-    regions = [region for nodes in groups if (region := Region(nodes, variables)).is_worthwhile()]
+    regions = [Region(nodes, variables) for nodes in groups]
+    for region in regions:
+        region.work = sum(chosen[node] for node in region.nodes)
+    regions = [region for region in regions if region.is_worthwhile()]
     if regions:
         yield block, ordered, behind, regions
 

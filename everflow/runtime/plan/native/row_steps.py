@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from everflow.framework import dtypes
 from everflow.framework.dtypes import DType
-from everflow.native.codegen import I64
+from everflow.native.nest_code import I64
 from everflow.native.procedures import NO_ROOM, REFUSED
 from everflow.runtime.plan.native.edges import is_number, origin, shape_of
 from everflow.runtime.plan.native.regions import NUMBERS
