@@ -155,6 +155,11 @@ def _sparse(found: _Rows, at: int, feature: Sparse, measures: list[int], batched
     return indices, values, _vector(found.rows, longest)
 
 
+def columns(sparse: Sequence[SparseParts]) -> tuple[list[AnyTensor], list[AnyTensor], list[AnyTensor]]:
+    """Indices, values and shapes, each a list."""
+    return [s[0] for s in sparse], [s[1] for s in sparse], [s[2] for s in sparse]
+
+
 def _vector(*sizes: int) -> torch.Tensor:
     return torch.from_numpy(np.array(sizes))
 
@@ -229,6 +234,10 @@ class Sequences(NamedTuple):
     sparse_lists: list[SparseParts]
     dense_lists: list[AnyTensor]
     lengths: list[torch.Tensor]
+
+    def outputs(self) -> tuple[Sequence[AnyTensor], ...]:
+        """In the order of the op's outputs."""
+        return *columns(self.sparse), self.dense, *columns(self.sparse_lists), self.dense_lists, self.lengths
 
 
 class _Steps:
