@@ -91,7 +91,7 @@ class _Rows:
 
     def row_counts(self, feature: int) -> np.ndarray:
         start = self._head + (2 * self.features.count + feature) * self.rows
-        return np.frombuffer(self._room, np.int64, self.rows, 8 * start)
+        return np.ctypeslib.as_array(self._room)[start : start + self.rows]
 
     def values(
         self, feature: int, dtype: DType, shape: Sequence[int], width: int = _ANY, default: Any = None, step: int = 0
