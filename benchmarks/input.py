@@ -5,6 +5,7 @@ python benchmarks/input.py csv words                    some
 python benchmarks/input.py --against old/bin/python     in turns with the TensorFlow 1.x of that interpreter, as ratios
 python benchmarks/input.py --loader                     beside torch.utils.data.DataLoader doing the same work
 python benchmarks/input.py lenet --against PYTHON       a training step with its input
+python -m benchmarks.input --against PYTHON --page      all, into docs/performance.md and its picture
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -284,6 +286,7 @@ def main() -> None:
     parser.add_argument("--loader", action="store_true", help="beside torch's DataLoader")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each pipeline and turn")
     parser.add_argument("--turns", type=int, default=2, help="how often each pipeline is run; the best counts")
+    parser.add_argument("--page", action="store_true", help="write docs/performance.md and its picture")
     parser.add_argument("--tensorflow", metavar="FOLDER", help="use this interpreter's TensorFlow, and print JSON")
     options = parser.parse_args()
     global tf
@@ -294,27 +297,53 @@ def main() -> None:
         return
     import everflow as tf
 
-    ratios = []
+    found = {}
     with tempfile.TemporaryDirectory() as folder:
         make_files(folder)
         for name in options.names or PIPELINES:
-            ours = theirs = loaded = (0.0, 0.0)
-            for _ in range(options.turns):
-                ours = better(ours, here(name, folder, options.seconds))
-                if options.against:
-                    theirs = better(theirs, elsewhere(options.against, name, folder, options.seconds))
-                if options.loader:
-                    loaded = better(loaded, with_loader(name, folder, options.seconds))
-            line = f"{name:16} {ours[0]:9.1f}/s"
-            if options.against:
-                ratios.append([a / b for a, b in zip(ours, theirs)])
-                line += f"   TensorFlow {theirs[0]:9.1f}/s {ratios[-1][0]:6.2f}x, processor {ratios[-1][1]:6.2f}x"
-            if loaded[0]:
-                line += f"   DataLoader {loaded[0]:9.1f}/s {ours[0] / loaded[0]:6.2f}x"
-            print(line, flush=True)
-    if len(ratios) > 1:
-        wall, processor = np.exp(np.mean(np.log(ratios), axis=0))
+            found[name] = measured(name, folder, options)
+    if options.against:
+        ratios = {name: [a / b for a, b in zip(ours, theirs)] for name, (ours, theirs) in found.items()}
+        wall, processor = np.exp(np.mean(np.log(list(ratios.values())), axis=0))
         print(f"{'geometric mean':16} {wall:.2f}x TensorFlow, processor {processor:.2f}x")
+        if options.page:
+            write_down(found, ratios)
+
+
+def measured(name: str, folder: str, options) -> tuple:
+    """Rates here and under another interpreter, in turns; they are printed, too."""
+    ours = theirs = loaded = (0.0, 0.0)
+    for _ in range(options.turns):
+        ours = better(ours, here(name, folder, options.seconds))
+        if options.against:
+            theirs = better(theirs, elsewhere(options.against, name, folder, options.seconds))
+        if options.loader:
+            loaded = better(loaded, with_loader(name, folder, options.seconds))
+    line = f"{name:16} {ours[0]:9.1f}/s"
+    if options.against:
+        line += f"   TensorFlow {theirs[0]:9.1f}/s {ours[0] / theirs[0]:6.2f}x, processor {ours[1] / theirs[1]:6.2f}x"
+    if loaded[0]:
+        line += f"   DataLoader {loaded[0]:9.1f}/s {ours[0] / loaded[0]:6.2f}x"
+    print(line, flush=True)
+    return ours, theirs
+
+
+def write_down(found: dict, ratios: dict) -> None:
+    """What was measured, as a table in docs/performance.md and as a picture beside it."""
+    from benchmarks.plot import plot_bars
+    from benchmarks.tables import number, table, write_page
+
+    docs = Path(__file__).parent.parent / "docs"
+    rows = [
+        [PIPELINES[name].__doc__, *map(number, (ours[0], theirs[0], *ratios[name]))]
+        for name, (ours, theirs) in sorted(found.items(), key=lambda item: -ratios[item[0]][1])
+    ]
+    head = ["pipeline", "batches a second", "TensorFlow 1.15.5", "ratio", "ratio by processor time"]
+    text = f"{table(head, rows)}\n\n![The same as a picture](input.svg)"
+    write_page(docs / "performance.md", text, "<!-- input: from here -->", "<!-- input: to here -->")
+    labels = ["batches a second", "batches for the same processor time"]
+    bars = {label: [ratios[name][i] for name in ratios] for i, label in enumerate(labels)}
+    plot_bars(list(ratios), bars, "times as many as TensorFlow 1.15.5", docs / "input.svg")
 
 
 if __name__ == "__main__":

@@ -82,11 +82,11 @@ def _bytes_a_second(outcome: Outcome, passes: int) -> float:
     return passes * SIZE * 4 / (outcome.median() * 1e-3)
 
 
-def write_page(page: Path, text: str) -> None:
+def write_page(page: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
     """Put what was measured between the marks of a page."""
     whole = page.read_text()
-    if whole.count(BEGIN) != 1 or whole.count(END) != 1:
-        raise ValueError(f"{page} needs one line {BEGIN!r} and one {END!r} to say where measurements go")
-    before, rest = whole.split(BEGIN)
-    _, after = rest.split(END)
-    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    if whole.count(begin) != 1 or whole.count(end) != 1:
+        raise ValueError(f"{page} needs one line {begin!r} and one {end!r} to say where measurements go")
+    before, rest = whole.split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")

@@ -18,7 +18,10 @@ EXCEPTIONS: dict[str, str] = dict.fromkeys(
 ) | dict.fromkeys(
     [
         f"native/loops/{name}.py"
-        for name in "automaton_runs base64_digits csv_lines hashes numbers objects record_blocks records repeats resizing splits tables text utf8 words".split()
+        for name in (
+            "automaton_runs base64_digits colors csv_lines hashes numbers objects record_blocks records repeats resizing"
+            " splits tables text utf8 words"
+        ).split()
     ],
     "loops that tests of the kernels which call them compare with the kernels' plain ways",
 )

@@ -74,48 +74,48 @@ def _decode_jpeg(
     into: np.ndarray | None = None,
 ) -> np.ndarray:
     """`into`: memory that takes the image, if it has room for it."""
-    import simplejpeg
-
-    problem = _invalid(f"Invalid JPEG data or crop window, data size {len(data)}")
     if channels == 4:
         raise _invalid("channels must be 0, 1, or 3 for JPEG, got 4")
-    ratio = options["ratio"]
     try:
-        height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
-        if colors in ("CMYK", "YCCK"):
-            image = _decode_cmyk(data, channels, ratio)
-        else:
-            decode = functools.partial(
-                simplejpeg.decode_jpeg,
-                data,
-                colorspace="GRAY" if channels == 1 or (channels == 0 and colors == "Gray") else "RGB",
-                fastdct=options["dct_method"] != "INTEGER_ACCURATE",
-                fastupsample=not options["fancy_upscaling"],
-                min_height=-(-height // ratio),
-                min_width=-(-width // ratio),
-                buffer=into,
-            )
-            try:
-                image = decode(strict=not options["try_recover_truncated"])
-            except ValueError as error:
-                if _TRUNCATED in str(error):
-                    raise
-                image = decode(strict=False)  # what is wrong within the data is decoded as well as may be
+        image = _pixels(data, channels, options, into)
+        if window is not None:
+            image = _cropped(image, *window)
     except _BROKEN as error:
-        raise problem from error
-    if window is not None:
-        top, left, rows, columns = window
-        if (
-            top < 0
-            or left < 0
-            or rows <= 0
-            or columns <= 0
-            or top + rows > image.shape[0]
-            or left + columns > image.shape[1]
-        ):
-            raise problem
-        image = image[top : top + rows, left : left + columns]
+        raise _invalid(f"Invalid JPEG data or crop window, data size {len(data)}") from error
     return np.ascontiguousarray(image)
+
+
+def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarray | None) -> np.ndarray:
+    import simplejpeg
+
+    height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+    ratio = options["ratio"]
+    if colors in ("CMYK", "YCCK"):
+        return _decode_cmyk(data, channels, ratio)
+    decode = functools.partial(
+        simplejpeg.decode_jpeg,
+        data,
+        colorspace="GRAY" if channels == 1 or (channels == 0 and colors == "Gray") else "RGB",
+        fastdct=options["dct_method"] != "INTEGER_ACCURATE",
+        fastupsample=not options["fancy_upscaling"],
+        min_height=-(-height // ratio),
+        min_width=-(-width // ratio),
+        buffer=into,
+    )
+    try:
+        return decode(strict=not options["try_recover_truncated"])
+    except ValueError as error:
+        if _TRUNCATED in str(error):
+            raise
+        return decode(strict=False)  # what is wrong within the data is decoded as well as may be
+
+
+def _cropped(image: np.ndarray, top: int, left: int, rows: int, columns: int) -> np.ndarray:
+    """A part of an image; ValueError where it goes beyond."""
+    is_within = 0 <= top <= image.shape[0] - rows and 0 <= left <= image.shape[1] - columns
+    if not is_within or rows <= 0 or columns <= 0:
+        raise ValueError("the window is not within the image")
+    return image[top : top + rows, left : left + columns]
 
 
 def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:

@@ -91,7 +91,7 @@ class _Rows:
 
     def row_counts(self, feature: int) -> np.ndarray:
         start = self._head + (2 * self.features.count + feature) * self.rows
-        return np.frombuffer(self._room, np.int64, self.rows, 8 * start)
+        return np.ctypeslib.as_array(self._room)[start : start + self.rows]
 
     def values(
         self, feature: int, dtype: DType, shape: Sequence[int], width: int = _ANY, default: Any = None, step: int = 0
@@ -153,6 +153,11 @@ def _sparse(found: _Rows, at: int, feature: Sparse, measures: list[int], batched
     indices = torch.empty((total, 2), dtype=torch.int64)
     found.quick.fill_indices(found.counts + 8 * at * found.rows, found.rows, indices.data_ptr())
     return indices, values, _vector(found.rows, longest)
+
+
+def columns(sparse: Sequence[SparseParts]) -> tuple[list[AnyTensor], list[AnyTensor], list[AnyTensor]]:
+    """Indices, values and shapes, each a list."""
+    return [s[0] for s in sparse], [s[1] for s in sparse], [s[2] for s in sparse]
 
 
 def _vector(*sizes: int) -> torch.Tensor:
@@ -229,6 +234,10 @@ class Sequences(NamedTuple):
     sparse_lists: list[SparseParts]
     dense_lists: list[AnyTensor]
     lengths: list[torch.Tensor]
+
+    def outputs(self) -> tuple[Sequence[AnyTensor], ...]:
+        """In the order of the op's outputs."""
+        return *columns(self.sparse), self.dense, *columns(self.sparse_lists), self.dense_lists, self.lengths
 
 
 class _Steps:

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.io import compiled_examples, lazy_features
-from everflow.kernels.io.compiled_examples import Dense, Features, Sparse
+from everflow.kernels.io.compiled_examples import Dense, Features, Sparse, columns
 from everflow.kernels.registry import fresh, specialize
 from everflow.kernels.strings.text import row_positions, strings
 from everflow.kernels.tensors import AnyTensor, SparseParts, Strings
@@ -228,7 +228,7 @@ def parse_example(
         serialized, _features(sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes), dense_defaults
     )
     if compiled is not None:
-        return (*_columns(compiled[0]), compiled[1])
+        return (*columns(compiled[0]), compiled[1])
     examples = [lazy_features.of_example(s) for s in serialized]
     called = list(names.flat)
     dense = [
@@ -297,7 +297,7 @@ def _single_example_parser(node: Node) -> Callable | None:
     def parse(serialized: Strings, dense_defaults: list[AnyTensor]) -> _Parsed:
         compiled = compiled_examples.examples(serialized, asked, dense_defaults, batched=False)
         if compiled is not None:
-            return (*_columns(compiled[0]), compiled[1])
+            return (*columns(compiled[0]), compiled[1])
         try:
             features = example_pb2.Example.FromString(serialized.item()).features.feature
         except (DecodeError, ValueError):
@@ -445,12 +445,7 @@ def parse_single_sequence_example(
         batched=False,
     )
     if compiled is not None:
-        return (
-            *_columns(compiled.sparse),
-            compiled.dense,
-            *_columns(compiled.sparse_lists),
-            compiled.dense_lists,
-        )
+        return compiled.outputs()[:-1]
     name = debug_name.item().decode("utf-8", "replace")
     context, lists = lazy_features.of_sequence(serialized.item())
     missing_ok = {s.decode() for s in feature_list_dense_missing_assumed_empty.flat}
@@ -476,11 +471,7 @@ def parse_single_sequence_example(
     for key, dtype, shape in zip(keys(feature_list_dense_keys), feature_list_dense_types, feature_list_dense_shapes):
         rows = _list_dense(lists, key, dtype, shape, key in missing_ok, name)
         list_dense.append(_tensor([v for row in rows for v in row], dtype, [len(rows), *_sizes(shape)]))
-    return (*_columns(context_sparse), context_dense, *_columns(list_sparse), list_dense)
-
-
-def _columns(sparse: list[SparseParts]) -> tuple[list[AnyTensor], ...]:
-    return tuple([s[i] for s in sparse] for i in range(3))
+    return (*columns(context_sparse), context_dense, *columns(list_sparse), list_dense)
 
 
 @fresh("ParseSequenceExample")
@@ -515,13 +506,7 @@ def parse_sequence_example(
         {key.encode() for key in feature_list_dense_missing_assumed_empty},
     )
     if compiled is not None:
-        return (
-            *_columns(compiled.sparse),
-            compiled.dense,
-            *_columns(compiled.sparse_lists),
-            compiled.dense_lists,
-            compiled.lengths,
-        )
+        return compiled.outputs()
     contexts, lists = zip(*map(lazy_features.of_sequence, serialized.flat)) if serialized.size else ((), ())
     names = list(debug_name.flat)
     missing_ok = set(feature_list_dense_missing_assumed_empty)
@@ -553,7 +538,7 @@ def parse_sequence_example(
             found.append(_list_dense(f, key, dtype, shape, True, _name(names, index)))
         list_dense.append(_padded_steps(found, dtype, _sizes(shape)))
         lengths.append(torch.tensor([len(rows) for rows in found], dtype=torch.int64))
-    return (*_columns(context_sparse), context_dense, *_columns(list_sparse), list_dense, lengths)
+    return (*columns(context_sparse), context_dense, *columns(list_sparse), list_dense, lengths)
 
 
 def _padded_steps(examples: list[list[list]], dtype: DType, sizes: list[int]) -> AnyTensor:
