@@ -103,6 +103,8 @@ class Dataset(structure.Elements, structure.VariantValue):
 
     def with_options(self, options):
         """The same dataset with further options."""
+        if not isinstance(options, Options):
+            raise TypeError(f"with_options() takes tf.data.Options, not {options!r}")
         dataset = DatasetV1Adapter._make(self._variant_tensor, self._element_spec, [self])
         dataset._options = dataset._options.merge(options)
         return dataset

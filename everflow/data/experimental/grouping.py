@@ -44,7 +44,7 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
             return convert_to_tensor(key_func(*element), dtypes.int64)
 
         def window_size_func_wrapper(key):
-            return math.cast(size_of(key), dtypes.int64)
+            return convert_to_tensor(size_of(key), dtypes.int64)
 
         keys = StructuredFunction(key_func_wrapper, where, dataset.element_spec)
         keys.check_returns_scalar("key_func", dtypes.int64)

@@ -246,6 +246,75 @@ def flattened(parts: Callable[[Iteration], Callable[[], Dataset]], quiet: bool) 
     return Blocks(start, quiet=quiet)
 
 
+def interleaved(parts: Callable[[Iteration], Callable[[int], Dataset]], cycle: int, length: int) -> Blocks:
+    """`length` elements at a time from `cycle` datasets in turn, which are read ahead; `parts(iteration)` returns a
+    function that gives the next one, for a place in the cycle.
+
+    A dataset that ends leaves its place to the next one, which begins when that place's turn comes again.
+    """
+
+    def start(iteration: Iteration) -> Take:
+        next_part = parts(iteration)
+        following: list[Take | None] = [None] * cycle
+        ahead: list[Any] = [None] * cycle
+        at, given, is_last = 0, 0, False
+        failure: Exception | None = None  # of the element after those that were found
+
+        def advance() -> None:
+            nonlocal at, given
+            at, given = (at + 1) % cycle, 0
+
+        def some(n: int) -> Any:
+            """Up to n elements of the dataset whose turn it is; None where it has no more."""
+            nonlocal is_last
+            if following[at] is None and not is_last:
+                try:
+                    following[at] = of(next_part(at)).start_columns(iteration)
+                except End:
+                    is_last = True
+            take_part = following[at]
+            if take_part is None:
+                return None
+            try:
+                block = take_part(AHEAD) if ahead[at] is None else ahead[at]
+            except End:
+                following[at] = None
+                return None
+            ahead[at] = chosen(block, slice(n, None)) if size_of(block) > n else None
+            return chosen(block, slice(n)) if size_of(block) > n else block
+
+        def take(n: int) -> tuple[AnyTensor, ...]:
+            nonlocal given, failure
+            found: list[tuple[AnyTensor, ...]] = []
+            left = n
+            while left and failure is None and not (is_last and not any(following)):
+                try:
+                    block = some(min(left, length - given))
+                except Exception as e:
+                    failure = e
+                    continue
+                if block is None:
+                    advance()
+                    continue
+                if found and not fit([found[0], block]):  # shapes differ: they come with the next
+                    ahead[at] = block if ahead[at] is None else joined([block, ahead[at]])
+                    break
+                found.append(block)
+                left, given = left - size_of(block), given + size_of(block)
+                if given == length:
+                    advance()
+            if found:
+                return joined(found)
+            if failure is not None:
+                error, failure = failure, None
+                raise error
+            raise End
+
+        return take
+
+    return Blocks(start, quiet=True)
+
+
 def again(kept: Sequence[tuple[AnyTensor, ...]]) -> Blocks:
     """Blocks that were kept, cut as they are asked for."""
 

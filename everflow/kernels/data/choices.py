@@ -145,7 +145,7 @@ def ignore_errors_dataset(input_dataset: Dataset) -> Dataset:
 
         return ignore
 
-    return Dataset(start)
+    return Dataset(start, input_dataset.cardinality)
 
 
 # --- joining ---------------------------------------------------------------------------------
@@ -175,12 +175,20 @@ def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
 
         return repeat
 
-    known = input_dataset.cardinality
     return Dataset(
         start,
-        0 if wanted == 0 or known == 0 else -1 if wanted < 0 or known == -1 else known * wanted if known >= 0 else -2,
+        repeated_cardinality(input_dataset.cardinality, wanted),
         blocks=lambda: blocks.repeated(input_dataset, wanted),
     )
+
+
+def repeated_cardinality(known: int, count: int) -> int:
+    """Of a dataset so many times, or for ever."""
+    if known == 0 or count == 0:
+        return 0
+    if count < 0 or known == -1:
+        return -1
+    return known * count if known >= 0 else -2
 
 
 @dataset("ConcatenateDataset")
@@ -253,12 +261,7 @@ def directed_interleave_dataset(selector_input_dataset: Dataset, data_input_data
 
 
 def _limited(cardinality: int, count: int) -> int:
-    return (
-        cardinality
-        if count < 0
-        else count
-        if cardinality == -1
-        else min(cardinality, count)
-        if cardinality >= 0
-        else -2
-    )
+    """Of so many elements; TensorFlow takes a dataset of which all are asked for to be without an end."""
+    if cardinality == -2:
+        return -2
+    return count if cardinality == -1 else min(cardinality, count)

@@ -324,7 +324,16 @@ def _interleaved(
 
         return interleaved
 
-    made = Dataset(start)
+    def parts(iteration: Iteration) -> Callable[[int], Dataset]:
+        following, run = input_dataset.start(iteration), caller(session, f, other_arguments, iteration)
+        return lambda place: part_of(iteration, made, dataset_of(run(*following())), place)
+
+    def in_blocks() -> Blocks | None:
+        source = input_dataset.blocks
+        is_quiet = source is not None and source.quiet and Iteration.is_quiet(session, f)
+        return blocks.interleaved(parts, cycle, block) if is_quiet else None
+
+    made = Dataset(start, blocks=in_blocks)
     return made
 
 

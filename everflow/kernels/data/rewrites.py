@@ -8,7 +8,6 @@ would have made of them.
 
 from __future__ import annotations
 
-import collections
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -280,18 +279,20 @@ def _in_place(number: int) -> _Rule:
             if isinstance(value, NameAttrList):
                 told[name] = NameAttrList(name=value.name)
                 told[name].attr[INSTANCE].i = number
-        return origin.make(*origin.inputs, **{**origin.attributes, **told})
+        again = origin.make(*origin.inputs, **{**origin.attributes, **told})
+        again.origin = again.origin._replace(node=origin.node, name=origin.name)
+        return again
 
     return rule
 
 
 def _each_place_apart(top: Dataset) -> Dataset:
-    """A pipeline in which a dataset that draws random numbers, and is used in several places, draws others in each."""
+    """A pipeline in which each place that draws random numbers has a stream of its own, though a dataset be used in
+    several, or a function.
+    """
     every = list(inputs_first(top))
-    uses = collections.Counter(part for made in every if made.origin for part in made.origin.sources())
-    if not any(count > 1 and any(map(_draws, inputs_first(part))) for part, count in uses.items()):
-        return top
-    numbers, used, changed = itertools.count(1), set(), {}
+    drawing = [made for made in every if _draws(made)]
+    numbers, used, seen, changed = itertools.count(1), set(), set(), {}
 
     def place(part: Dataset) -> Dataset:
         found = changed[part]
@@ -300,10 +301,18 @@ def _each_place_apart(top: Dataset) -> Dataset:
         used.add(found)
         return found
 
-    for made in every:
-        is_made_of = made.origin is not None and any(True for _ in made.origin.sources())
-        changed[made] = made.origin.made_of(place) if made.origin is not None and is_made_of else made
-    return changed[top]
+    for made in every if drawing else ():
+        origin = made.origin
+        parts = list(origin.datasets()) if origin is not None else []
+        is_other = any(changed[part] is not part or part in used for part in parts) or len(set(parts)) < len(parts)
+        changed[made] = origin.made_of(place) if origin is not None and is_other else made
+        used.update(parts)
+        if made in drawing and origin is not None:
+            names = {function.name for function in _functions(origin)}
+            if names & seen:
+                changed[made] = _in_place(next(numbers))(changed[made]) or changed[made]
+            seen |= names
+    return changed[top] if drawing else top
 
 
 def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data.choices import repeated_cardinality
 from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Source, Take, dataset
 from everflow.kernels.data.waiting import Waiting
 from everflow.kernels.random.philox import Philox
@@ -121,7 +122,8 @@ def _repeated(input_dataset: Dataset, size: int, seed: int, seed2: int, count: i
     def stream(iteration: Iteration) -> Callable[[], Words]:
         return lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2)))
 
-    return Dataset(start, blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, count))
+    known = repeated_cardinality(input_dataset.cardinality, count)
+    return Dataset(start, known, blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, count))
 
 
 def _chosen(seed: int, seed2: int) -> tuple[int, int]:

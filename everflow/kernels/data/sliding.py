@@ -82,7 +82,10 @@ def window_dataset(
 
         return window
 
-    return Dataset(start)
+    known = input_dataset.cardinality
+    if known >= 0:
+        known = max(0, (known - span) // step_between + 1) if whole else -(-known // step_between)
+    return Dataset(start, known)
 
 
 def _components(values: list[torch.Tensor]) -> Dataset:
