@@ -86,8 +86,7 @@ def _made_pages() -> dict[str, str]:
     """Pages that are made of what is in the package."""
     from docsite import compatibility, reference  # load every kernel, which `mkdocs serve` need do once only
 
-    pages = {reference.page_of(space): reference.page(space) for space in reference.NAMESPACES}
-    return {"compatibility.md": compatibility.page(), "reference/index.md": reference.index(), **pages}
+    return {"compatibility.md": compatibility.page(), "reference/index.md": reference.index(), **reference.pages()}
 
 
 class BuiltBefore(File):

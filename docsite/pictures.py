@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 import everflow as tf
-from docsite import graph_picture
+from docsite import graph_picture, recording
 from docsite.blocks import ROOT
 from docsite.run_page import Runner
 
@@ -44,6 +44,10 @@ def _curves(
     figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
     return out.getvalue()
+
+
+def _recording(_: Names) -> str:
+    return recording.draw()
 
 
 def _first_graph(_: Names) -> str:
@@ -130,6 +134,7 @@ def _pixels(image: np.ndarray) -> list[tuple[tuple[int, int], int]]:
 
 # Picture, the page whose code makes what it shows, and what draws it.
 PICTURES: list[tuple[str, str | None, Callable[[Names], str]]] = [
+    ("recording.svg", None, _recording),
     ("first-graph.svg", None, _first_graph),
     ("scopes.svg", None, _scopes),
     ("iris-loss.svg", "course/variables-and-training.md", _iris_loss),

@@ -90,8 +90,8 @@ DIFFERS = {
     "sysconfig.get_lib": "there is no C++ library in that folder",
     "py_func": "a graph that was loaded from a file can't call Python functions of this process by number",
     "Session": "where a graph leaves the order of a variable's use and write open, uses come first, every time",
-    "contrib.tpu.TPUEstimator": "trains on the processor, as with use_tpu=False",
-    "estimator.tpu.TPUEstimator": "trains on the processor, as with use_tpu=False",
+    "contrib.tpu.TPUEstimator": "trains on the CPU, as with use_tpu=False",
+    "estimator.tpu.TPUEstimator": "trains on the CPU, as with use_tpu=False",
     "data.experimental.parallel_interleave": "sloppy=True gives the elements in order: any order is allowed, and this one is repeatable",
     "GPUOptions": "accepted; memory fractions and growth have no effect, as torch has its own allocator",
 }

@@ -56,13 +56,18 @@ def index() -> str:
     return head + "| | |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
-def page(namespace: str) -> str:
-    """The page of a namespace, as Markdown for mkdocstrings."""
+def pages() -> dict[str, str]:
+    """The pages of all namespaces, as Markdown for mkdocstrings. What has several names is described under the first."""
+    described: dict[str, str] = {}
+    return {page_of(namespace): _page(namespace, described) for namespace in NAMESPACES}
+
+
+def _page(namespace: str, described: dict[str, str]) -> str:
     parts = [f"# {_dotted(namespace)}\n\n{NAMESPACES[namespace].capitalize()}.\n"]
     for name in _names(namespace):
         thing = resolve(tf, name)
         if callable(thing):
-            parts.append(_entry(f"tf.{name}", thing))
+            parts.append(_entry(name, thing, described))
     return "\n".join(parts)
 
 
@@ -83,12 +88,16 @@ def _package() -> griffe.Object | griffe.Alias:
     return griffe.load("everflow", submodules=True)
 
 
-def _entry(name: str, thing: object) -> str:
+def _entry(name: str, thing: object, described: dict[str, str]) -> str:
     place = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
-    if place.startswith("everflow.") and "<" not in place and _is_written_there(place):
-        # A heading of ours: the name that programs use, not where it is defined.
-        return f"## {name}\n\n::: {place}\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
-    return f"## {name}\n\n{_signature(name, thing)}{inspect.getdoc(thing) or ''}\n"
+    if not (place.startswith("everflow.") and "<" not in place and _is_written_there(place)):
+        return f"## tf.{name}\n\n{_signature(name, thing)}{inspect.getdoc(thing) or ''}\n"
+    first = described.setdefault(place, name)
+    if first != name:
+        page = page_of(first.rpartition(".")[0]).removeprefix("reference/")
+        return f"## tf.{name}\n\nThe same as [`tf.{first}`]({page}).\n"
+    # The name that programs use, not where it is defined.
+    return f"::: {place}\n    options:\n      heading: tf.{name}\n      toc_label: tf.{name}\n"
 
 
 def _is_written_there(place: str) -> bool:
@@ -101,7 +110,7 @@ def _is_written_there(place: str) -> bool:
 
 def _signature(name: str, thing: object) -> str:
     try:
-        text = f"{name}{inspect.signature(thing)}"  # type: ignore[arg-type]
+        text = f"tf.{name}{inspect.signature(thing)}"  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return ""
     return f"```text\n{text}\n```\n\n"

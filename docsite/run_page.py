@@ -1,4 +1,4 @@
-"""Run the code of pages, each in a folder of its own, and compare what it prints with what the page shows.
+"""Run the code of a page in a folder of its own, and compare what it prints with what the page shows.
 
 python -m docsite.run_page docs/course/variables.md            says where they differ
 python -m docsite.run_page --write docs/course/variables.md    puts what was printed into the page
@@ -144,11 +144,11 @@ def run_page(page: pathlib.Path, write: bool = False) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="+", type=pathlib.Path)
+    parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--write", action="store_true", help="put what was printed into the page")
     args = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    wrong = [what for page in args.pages for what in run_page(page.resolve(), args.write)]
+    wrong = run_page(args.page.resolve(), args.write)
     print("\n".join(wrong))
     return 1 if wrong else 0
 
