@@ -17,7 +17,9 @@ from collections.abc import Callable
 
 from rich.table import Table
 
+import everflow as tf
 from everflow.cli import terminal
+from everflow.legacy.paths import installed_tensorflow
 from everflow.version import EVERFLOW_VERSION, VERSION
 
 # An optional package, the name it is installed by, and what it is for.
@@ -88,8 +90,6 @@ def _cores() -> str:
 
 
 def _real_tensorflow() -> str:
-    from everflow.legacy.paths import installed_tensorflow  # only here: loads the table of all module paths
-
     found = installed_tensorflow()
     return (
         f"{os.path.dirname(found)}; `everflow run` leaves it aside" if found else "none; `everflow run` serves the name"
@@ -111,8 +111,6 @@ def _facts() -> Table:
 
 
 def _sessions() -> str:
-    import everflow as tf  # loads torch when it runs
-
     with tf.Graph().as_default(), tf.Session() as sess:
         x = tf.get_variable("x", initializer=[3.0])
         step = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(x))
@@ -126,9 +124,8 @@ def _sessions() -> str:
 
 
 def _devices() -> str:
-    from everflow.runtime.devices import list_local_devices  # loads torch
-
-    return ", ".join(device.name for device in list_local_devices())
+    with tf.Graph().as_default(), tf.Session() as sess:
+        return ", ".join(device.name for device in sess.list_devices())
 
 
 def _machine_code() -> str:

@@ -12,6 +12,10 @@ import os
 import sys
 from typing import Any
 
+from everflow.saved_model.loader import maybe_saved_model_directory
+from everflow.tools.freeze_graph import freeze_graph
+from everflow.train.checkpoint_state import latest_checkpoint
+
 USAGE = "everflow freeze MODEL --outputs NODE[,NODE] --to FILE [--graph FILE] [--tags TAGS]"
 
 
@@ -28,10 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.saved_model.loader import maybe_saved_model_directory  # loads google_crc32c
-    from everflow.tools.freeze_graph import freeze_graph  # loads google_crc32c
-    from everflow.train.checkpoint_state import latest_checkpoint  # loads google_crc32c
-
     options: dict[str, Any] = {
         "input_saver": "",
         "restore_op_name": "",

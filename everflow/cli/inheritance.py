@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import os
 
+from everflow.legacy import tf0
+from everflow.legacy.py2 import meaning, names
+
 _CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 _MANNER = "EVERFLOW_RUN"
 
@@ -27,11 +30,7 @@ def take_over() -> None:
     for manner in os.environ.get(_MANNER, "").splitlines():
         name, _, folder = manner.partition("=")
         if name == "tf0":
-            from everflow.legacy.tf0 import namespace  # loads everything recurrent, Keras below it
-
-            namespace.install()
+            tf0.install()
         elif name == "py2":
-            from everflow.legacy.py2 import meaning, names  # only where it is asked for
-
             names.install()
             meaning.install(folder)

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from everflow.cli import terminal
 from everflow.framework.errors import OpError
+from everflow.tools import descriptions
 
 USAGE = "everflow inspect [--json] (PATH [--tensor NAME] | --plan GRAPH --fetch TENSOR ... [--feed TENSOR ...])"
 
@@ -35,8 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.tools import descriptions  # loads google_crc32c
-
     if bool(args.path) == bool(args.plan) or (args.plan and not args.fetch):
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2

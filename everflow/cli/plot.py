@@ -16,6 +16,7 @@ from rich.text import Text
 
 from everflow.cli import terminal
 from everflow.framework.errors import OpError
+from everflow.tools.event_logs import scalars
 
 USAGE = "everflow plot FOLDER [--tag PATTERN] [--smooth WEIGHT] [--to FILE] [--width COLUMNS] [--height LINES]"
 Curve = list[tuple[int, float]]
@@ -40,8 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.tools.event_logs import scalars  # loads google_crc32c
-
     try:
         if not os.path.exists(args.folder):
             raise ValueError(f"{args.folder} does not exist")

@@ -14,6 +14,7 @@ import types
 from typing import Any, NamedTuple
 
 from everflow.cli import inheritance
+from everflow.legacy import tf0
 from everflow.legacy.py2 import meaning, names, report
 from everflow.legacy.py2.syntax import convert
 from everflow.legacy.tf0.recognition import Sign, first_sign, signs, sources
@@ -56,9 +57,7 @@ def choose_version(source: str | bytes, file: str, folder: str, manner: Manner) 
     if sign and sign.version == 2:
         _say(f"this looks like a program for TensorFlow 2 ({where}); Everflow is TensorFlow 1.15.")
         return
-    from everflow.legacy.tf0 import namespace  # loads everything recurrent, Keras below it
-
-    namespace.install()
+    tf0.install()
     inheritance.note("tf0")
     because = f" ({where}); --tf1 takes it otherwise" if sign else ""
     _say(f"names have their meanings of TensorFlow {VERSION}{because}.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from everflow.lite.lowering import ConverterError
 from everflow.tools import tflite_convert
 
 USAGE = "everflow tflite (--saved_model_dir | --graph_def_file | --keras_model_file) MODEL --output_file FILE [flags]"
@@ -20,8 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.lite.lowering import ConverterError  # loads google_crc32c
-
     try:
         size = tflite_convert.convert(args)
     except (ConverterError, OSError, ValueError, RuntimeError) as e:

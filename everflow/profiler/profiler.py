@@ -106,8 +106,6 @@ def _profile(model, cmd, options):
     if kind in ("file", "timeline", "pprof") and not target:
         raise InvalidArgumentError(None, None, f"The output {kind!r} needs a file: {kind}:outfile=...")
     view = VIEWS[cmd](model, options)
-    if kind in ("stdout", "file"):
-        sys.stdout.write("Parsing Inputs...\n")
     if kind == "stdout":
         sys.stdout.write(report(cmd, view, options))
     elif kind == "file":
@@ -145,5 +143,5 @@ def _advise(model, options):
     for name in options or ():
         if name in CHECKERS:  # others are passed over: TensorFlow has some that say nothing of one machine
             advice.checkers[name].reports.extend(CHECKERS[name](model))
-    sys.stdout.write("Parsing Inputs...\n" + advice_text(advice))
+    sys.stdout.write(advice_text(advice))
     return advice

@@ -32,6 +32,7 @@ def version(source):
         "from tensorflow.models.rnn import rnn_cell",
         "from tensorflow.python.ops import seq2seq",
         "from tensorflow import nn\nnn.rnn(cell, x)",
+        "import tensorflow.contrib.learn as skflow\nskflow.TensorFlowDNNClassifier([3], 2)",
         "if x:\n  tf.pack([1])",
         "try:\n  tf.pack([1])\nexcept tf.errors.OutOfRangeError: pass",
     ],
@@ -147,6 +148,13 @@ tf.app.flags.DEFINE_integer("steps", 3, "how many")
 FLAGS = tf.app.flags.FLAGS
 FLAGS._parse_flags()
 assert FLAGS.__flags["steps"] == FLAGS.steps == 3
+from tensorflow.contrib import learn, skflow
+x = np.random.RandomState(0).rand(80, 2)
+y = (x[:, 0] > 0.5).astype(int)
+for kind, options in ((learn.TensorFlowLinearClassifier, {}), (skflow.TensorFlowDNNClassifier, {"hidden_units": [8]})):
+    classifier = kind(n_classes=2, steps=300, learning_rate=0.3, **options).fit(x, y)
+    assert (classifier.predict(x) == y).mean() > 0.85 and classifier.predict_proba(x).shape == (80, 2)
+assert learn.TensorFlowLinearRegressor(steps=10).fit(x, x[:, 1]).predict(x).shape == (80,)
 print("done")
 """
 

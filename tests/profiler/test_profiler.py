@@ -165,3 +165,13 @@ def test_model_analysis_under_its_first_name(capsys):
 def test_a_profiler_says_that_it_reads_its_inputs(graph, capsys):
     tf.profiler.Profiler(graph)
     assert capsys.readouterr().out == "Parsing Inputs...\n"
+
+
+def test_it_says_so_once_however_much_is_asked(graph, capsys):
+    profiler = tf.profiler.Profiler(graph)
+    profiler.advise({"OperationChecker": {}})
+    options = tf.profiler.ProfileOptionBuilder().with_empty_output().build()
+    profiler.profile_name_scope(options)
+    assert capsys.readouterr().out.count("Parsing Inputs...") == 1
+    tf.profiler.profile(graph, options=tf.profiler.ProfileOptionBuilder.trainable_variables_parameter())
+    assert capsys.readouterr().out.count("Parsing Inputs...") == 1

@@ -12,7 +12,7 @@ import types
 from typing import Any
 
 import everflow
-from everflow.legacy.tf0 import cells, functions, recurrent
+from everflow.legacy.tf0 import cells, functions, recurrent, skflow
 from everflow.legacy.tf0.table import VERSION, rows
 from everflow.platform.module_alias import alias_spec
 
@@ -54,7 +54,7 @@ class _Overlaid(types.ModuleType):
 
 def _values() -> dict[str, Any]:
     """{name below `tf`: what it is in 0.12}."""
-    ours = types.SimpleNamespace(**{**vars(recurrent), **vars(functions)})
+    ours = types.SimpleNamespace(**{**vars(recurrent), **vars(functions), **vars(skflow)})
     return {name: row.value(everflow, ours) for name, row in rows().items()}
 
 

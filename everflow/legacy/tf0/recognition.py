@@ -136,7 +136,8 @@ class _Reader(ast.NodeVisitor):
         prefixes = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
         if prefixes & _MODERN:
             self._found(1, f"tf.{path}", node)
-        if (path in rows() and not api_names.in_tensorflow(path)) or prefixes & _OLD_NAMESPACES:
+        is_gone = path in rows() and (path.startswith("contrib.") or not api_names.in_tensorflow(path))
+        if is_gone or prefixes & _OLD_NAMESPACES:
             self._found(0, f"tf.{path}", node)
         elif _is_of_2(path):
             self._found(2, f"tf.{path}", node)

@@ -1,7 +1,7 @@
 """The names of TensorFlow 0.12 that 1.x dropped or gave other arguments, each with what it means today.
 
 A row is the old name and today's, or the old name with its parameters and an expression of them. Names are below `tf`,
-on both sides; `tf0` has what needs more than an expression (`functions.py`, `recurrent.py`).
+on both sides; `tf0` has what needs more than an expression (`functions.py`, `recurrent.py`, `skflow.py`).
 """
 
 from __future__ import annotations
@@ -88,7 +88,12 @@ nn.state_saving_rnn     : tf0.state_saving_rnn
 contrib.ctc.ctc_loss(inputs, labels, sequence_length, preprocess_collapse_repeated=False, ctc_merge_repeated=True) : tf.nn.ctc_loss(labels, inputs, sequence_length, preprocess_collapse_repeated, ctc_merge_repeated)
 contrib.ctc.ctc_greedy_decoder : tf.nn.ctc_greedy_decoder
 contrib.ctc.ctc_beam_search_decoder : tf.nn.ctc_beam_search_decoder
-contrib.skflow          : tf.contrib.learn
+contrib.learn.TensorFlowClassifier        : tf0.TensorFlowLinearClassifier
+contrib.learn.TensorFlowRegressor         : tf0.TensorFlowLinearRegressor
+contrib.learn.TensorFlowLinearClassifier  : tf0.TensorFlowLinearClassifier
+contrib.learn.TensorFlowLinearRegressor   : tf0.TensorFlowLinearRegressor
+contrib.learn.TensorFlowDNNClassifier     : tf0.TensorFlowDNNClassifier
+contrib.learn.TensorFlowDNNRegressor      : tf0.TensorFlowDNNRegressor
 """
 
 

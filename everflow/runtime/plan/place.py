@@ -44,7 +44,7 @@ class Placer:
                 chosen[op] = device
         self._placed.update(chosen)
         if self._log:
-            for op in new:
+            for op in sorted(new, key=_is_generator):  # TensorFlow places these last, next to what reads them
                 print(f"{op.name}: ({op.type}): {chosen[op]}")
 
     def _choose_for(self, group: list[Operation], followers: set[Operation]) -> str:
@@ -97,6 +97,11 @@ def _conflict(one: DeviceSpec, other: DeviceSpec) -> bool:
 def _node_text(op: Operation) -> str:
     frame = op.user_frame
     return f"node {op.name} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {op.name}"
+
+
+def _is_generator(op: Operation) -> bool:
+    """Whether an operation makes one value of nothing, as constants, placeholders and handles are made."""
+    return not op.inputs and len(op.outputs) == 1 and not op.outputs[0].dtype._is_ref_dtype
 
 
 class _Groups:

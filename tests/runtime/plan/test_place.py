@@ -68,6 +68,15 @@ def test_placement_is_logged(capsys):
     assert f"a: (Const): {CPU}0" in capsys.readouterr().out
 
 
+def test_placement_is_logged_in_the_order_of_tensorflow(capsys):
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(log_device_placement=True)) as sess:
+        a, b = tf.constant(1.0, name="a"), tf.Variable(2.0, name="b")
+        capsys.readouterr()
+        sess.run(tf.multiply(a, tf.identity(b.initial_value, name="c"), name="d"))
+    names = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["b", "b/Assign", "b/read", "c", "d", "a", "b/initial_value"]
+
+
 def test_what_a_failed_variable_left_behind_does_not_keep_the_rest_from_running():
     with tf.Graph().as_default(), tf.Session() as sess:
         with pytest.raises((TypeError, ValueError)):
