@@ -437,6 +437,12 @@ def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
     return input_dataset
 
 
+@dataset("ChooseFastestDataset", "ExperimentalChooseFastestDataset")
+def choose_fastest_dataset(input_datasets: list[Dataset]) -> Dataset:
+    """Any of them, as all give the same."""
+    return input_datasets[0]
+
+
 @dataset("SleepDataset", "ExperimentalSleepDataset")
 def sleep_dataset(input_dataset: Dataset, sleep_microseconds: torch.Tensor) -> Dataset:
     seconds = int(sleep_microseconds) * 1e-6

@@ -7,7 +7,6 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh, library
 
-
 def _lstm_step(
     x: torch.Tensor,
     cs_prev: torch.Tensor,
@@ -194,7 +193,16 @@ def block_lstm_v2(
 
 
 @library("BlockLSTMGrad")
-def block_lstm_grad(
+def block_lstm_grad(*tensors: torch.Tensor, use_peephole: bool) -> tuple[torch.Tensor, ...]:
+    return _block_lstm_grad(*tensors, use_peephole, _ICFO)
+
+
+@library("BlockLSTMGradV2")
+def block_lstm_grad_v2(*tensors: torch.Tensor, use_peephole: bool) -> tuple[torch.Tensor, ...]:
+    return _block_lstm_grad(*tensors, use_peephole, _IFCO)
+
+
+def _block_lstm_grad(
     seq_len_max: torch.Tensor,
     x: torch.Tensor,
     cs_prev: torch.Tensor,
@@ -213,8 +221,8 @@ def block_lstm_grad(
     h: torch.Tensor,
     cs_grad: torch.Tensor,
     h_grad: torch.Tensor,
-    *,
     use_peephole: bool,
+    order: tuple[int, ...],
 ) -> tuple[torch.Tensor, ...]:
     steps, inputs = int(seq_len_max), x.shape[2]
     x_grad = torch.zeros_like(x)
@@ -238,7 +246,7 @@ def block_lstm_grad(
             h_grad[t] + h_carried,
             use_peephole,
         )
-        joined = torch.cat(gates, 1)
+        joined = torch.cat([gates[k] for k in order], 1)
         joined_grad = joined @ w.mT
         x_grad[t], h_carried = joined_grad[:, :inputs], joined_grad[:, inputs:]
         w_grad.addmm_(torch.cat([x[t], h_before], 1).mT, joined)

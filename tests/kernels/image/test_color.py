@@ -74,3 +74,12 @@ def test_images_without_colours(sess, build, error):
     found = build()
     with pytest.raises(error):
         sess.run(found)
+
+
+def test_hue_turns_in_yiq():
+    image = np.linspace(0, 1, 24).reshape(2, 4, 3).astype("f")
+    with tf.Graph().as_default(), tf.Session() as session:
+        turned = tf.raw_ops.AdjustHsvInYiq(images=image, delta_h=0.3, scale_s=1.5, scale_v=0.8)
+        np.testing.assert_allclose(session.run(turned)[0, 0], [-0.0226, 0.0471, 0.0651], atol=1e-4)
+        same = tf.raw_ops.AdjustHsvInYiq(images=image, delta_h=0.0, scale_s=1.0, scale_v=1.0)
+        np.testing.assert_allclose(session.run(same), image, atol=1e-6)
