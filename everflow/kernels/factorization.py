@@ -124,7 +124,7 @@ def periodic_resample(values: torch.Tensor, *, shape: TensorShape) -> torch.Tens
 def periodic_resample_grad(
     grad: torch.Tensor, *, original_shape: TensorShape, desired_shape: TensorShape
 ) -> torch.Tensor:
-    size = tuple(original_shape.as_list())
+    size = tuple(int(n) for n in original_shape.as_list() if n is not None)
     result = grad.new_zeros(math.prod(size))
     result.index_add_(0, _sources(size, desired_shape).reshape(-1), grad.reshape(-1))
     return result.reshape(size)

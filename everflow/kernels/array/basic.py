@@ -266,6 +266,8 @@ for _name in ("Identity", "Snapshot", "StopGradient", "PreventGradient", "Placeh
     kernel(_name, result=same(0), renames=True, effect=Effect.PURE, fails=False)(identity)
 for _name in ("GuaranteeConst", "XlaClusterOutput", "DebugGradientIdentity"):
     kernel(_name, result=same(0), effect=Effect.PURE, fails=False)(identity)
+
+
 @kernel("RefSelect", result=same(1), effect=Effect.READS, writes=())
 def ref_select(index: torch.Tensor, inputs: list[Ref]) -> Ref:
     if not 0 <= int(index) < len(inputs):
