@@ -59,6 +59,16 @@ def _decides(condition: torch.Tensor, node: Node) -> bool:
     return bool(condition)
 
 
+@_calling("MapDefun")
+def map_defun(
+    arguments: list[torch.Tensor], captured_inputs: list[Value], *, f: NameAttrList, session: Session, step: Step
+) -> list[torch.Tensor]:
+    """A function of each row, its results stacked."""
+    call = session.function(f)
+    rows = [call(*row, *captured_inputs, step=step) for row in zip(*arguments, strict=True)]
+    return [torch.stack(list(column)) for column in zip(*rows)]
+
+
 @_calling("If", "StatelessIf")
 def if_(
     cond: torch.Tensor,

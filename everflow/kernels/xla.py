@@ -292,10 +292,10 @@ def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, sessio
 @library("XlaSelfAdjointEig")
 def self_adjoint_eig(a: torch.Tensor, *, lower: bool) -> tuple[torch.Tensor, torch.Tensor]:
     values, vectors = torch.linalg.eigh(a, UPLO="L" if lower else "U")
-    return values, vectors.contiguous()
+    return values.to(a.dtype), vectors.contiguous()
 
 
 @library("XlaSvd")
 def svd(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     u, s, vh = torch.linalg.svd(a, full_matrices=True)
-    return s, u.contiguous(), vh.mH.contiguous()
+    return s.to(a.dtype), u.contiguous(), vh.mH.contiguous()

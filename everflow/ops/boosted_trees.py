@@ -167,3 +167,25 @@ def _boundaries_shape(op):
 @shape_rule("BoostedTreesBucketize")
 def _buckets_shape(op):
     return [values.shape for values in op.inputs[: op.attrs["num_features"]]]
+
+
+@shape_rule("BoostedTreesAggregateStats")
+def _stats_shape(op):
+    _, gradients, hessians, feature = (tensor.shape.with_rank_at_least(1) for tensor in op.inputs)
+    dims = feature.dims[1] if feature.rank == 2 else None
+    width = gradients.dims[1] + hessians.dims[1] if gradients.rank == hessians.rank == 2 else None
+    return TensorShape([op.attrs["max_splits"], dims, op.attrs["num_buckets"] + 1, width])
+
+
+@shape_rule("BoostedTreesSparseAggregateStats")
+def _sparse_stats_shapes(op):
+    return [TensorShape([None, 4]), TensorShape([None]), TensorShape([4])]
+
+
+@shape_rule("BoostedTreesCalculateBestFeatureSplit", "BoostedTreesSparseCalculateBestFeatureSplit")
+def _split_shapes(op):
+    return (
+        [TensorShape([None]) for _ in range(4)]
+        + [TensorShape([None, op.attrs["logits_dimension"]])] * 2
+        + [TensorShape([None])]
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from google.protobuf.message import DecodeError
+
 from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.protos.xla_data_pb2 import DotDimensionNumbers
@@ -27,7 +29,10 @@ def _dot_shape(op):
     left, right = (tensor.shape for tensor in op.inputs)
     if left.rank is None or right.rank is None:
         return TensorShape(None)
-    numbers = DotDimensionNumbers.FromString(op.attrs["dimension_numbers"])
+    try:
+        numbers = DotDimensionNumbers.FromString(op.attrs["dimension_numbers"])
+    except DecodeError as error:
+        raise ValueError(f"dimension_numbers must be a serialized DotDimensionNumbers: {error}") from error
     used = {*numbers.lhs_batch_dimensions, *numbers.lhs_contracting_dimensions}
     used_right = {*numbers.rhs_batch_dimensions, *numbers.rhs_contracting_dimensions}
     sizes = [left.dims[i] for i in numbers.lhs_batch_dimensions]

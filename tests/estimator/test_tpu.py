@@ -78,3 +78,19 @@ def test_iterators_of_hosts_are_initialized():
         hook = MultiHostDatasetInitializerHook([iterator.initializer])
         with tf.train.SingularMonitoredSession(hooks=[hook]) as session:
             assert session.run(value) == 0
+
+
+def test_embeddings_of_an_estimator():
+    made = tf.estimator.tpu.experimental.EmbeddingConfigSpec
+    words = tf.feature_column.categorical_column_with_identity("words", 3)
+    columns = [tf.tpu.experimental.embedding_column(words, 2)]
+    optimizer = tf.tpu.experimental.AdagradParameters(0.1)
+    assert made(columns, optimizer, clipping_limit=1.0).partition_strategy == "div"
+    for error, wrong in [
+        (ValueError, {}),
+        (ValueError, {"feature_columns": columns}),
+        (ValueError, {"feature_columns": columns, "optimization_parameters": optimizer, "partition_strategy": "x"}),
+        (TypeError, {"feature_to_config_dict": {"a": 1}, "table_to_config_dict": {"b": 2}}),
+    ]:
+        with pytest.raises(error):
+            made(**wrong)

@@ -8,6 +8,7 @@ import numpy as np
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
+from everflow.protos.xla_data_pb2 import ConvolutionDimensionNumbers, DotDimensionNumbers
 
 _ONES = [1, 1, 1, 1]
 _SAME = {"strides": _ONES, "padding": "SAME"}
@@ -160,6 +161,7 @@ def recurrence(x):
     return [
         *made, *nothing, *raw.BlockLSTMV2(steps, *block),
         *raw.BlockLSTMGrad(steps, *block, *made, x.f(2, 3, 4), x.f(2, 3, 4), use_peephole=True),
+        *raw.BlockLSTMGradV2(steps, *block, *made, x.f(2, 3, 4), x.f(2, 3, 4), use_peephole=False),
         *cell, *raw.LSTMBlockCellGrad(x.f(3, 2), *block[1:], *cell[:6], x.f(3, 4), x.f(3, 4), use_peephole=False),
         *gates, *raw.GRUBlockCellGrad(*gru, *gates[:3], x.f(3, 4)),
         raw.GatherTree(np.int32([[[1, 2]], [[3, 4]]]), np.int32([[[0, 0]], [[1, 0]]]), [2], np.int32(9)),
@@ -426,7 +428,51 @@ def trees(x):
     gains = raw.BoostedTreesCalculateBestGainsPerFeature([0, 1], [stats[0]], 0.0, 0.0, 0.0, 0.0, max_splits=2)
     summaries = raw.BoostedTreesMakeQuantileSummaries([x.f(4)], x.f(4), 0.1)
     buckets = raw.BoostedTreesBucketize([x.f(4)], [x(np.float32([0.3, 0.6]))])
-    return [stats, *tf.contrib.framework.nest.flatten(gains), *summaries, *buckets]
+    cells = raw.BoostedTreesAggregateStats([0, 0], x.f(2, 1), x.f(2, 1), [[0], [1]], max_splits=2, num_buckets=3)
+    of_sparse = raw.BoostedTreesSparseAggregateStats(
+        [0, 0], x.f(2, 1), x.f(2, 1), [[0, 0]], [1], [2, 1], max_splits=2, num_buckets=3
+    )
+    settings = [0.0, 0.1, 0.0, 0.0]
+    splits = [
+        *raw.BoostedTreesCalculateBestFeatureSplit([0, 1], cells, *settings, logits_dimension=1),
+        *raw.BoostedTreesSparseCalculateBestFeatureSplit([0, 1], *of_sparse, *settings, logits_dimension=1),
+    ]
+    return [cells, *of_sparse, *splits, stats, *tf.contrib.framework.nest.flatten(gains), *summaries, *buckets]
+
+
+def of_xla(x):
+    a, b, tile = x.f(3, 4), x.f(4, 5), x(np.int32([1, 1]))
+    dot = DotDimensionNumbers(lhs_contracting_dimensions=[1], rhs_contracting_dimensions=[0]).SerializeToString()
+    conv = ConvolutionDimensionNumbers(
+        input_feature_dimension=1,
+        input_spatial_dimensions=[2],
+        kernel_input_feature_dimension=1,
+        kernel_spatial_dimensions=[2],
+        output_feature_dimension=1,
+        output_spatial_dimensions=[2],
+    ).SerializeToString()
+    one = np.int32([1])
+    return [
+        raw.XlaSort(a), *raw.XlaKeyValueSort(a, a), raw.XlaReplicaId(), raw.XlaEinsum(a, b, equation="ab,bc->ca"),
+        raw.XlaDynamicSlice(a, tile, [2, 2]), raw.XlaDynamicUpdateSlice(a, x.f(2, 2), tile),
+        raw.XlaPad(a, 7.0, [1, 0], [0, 2], [1, 0]), raw.XlaDot(a, b, dimension_numbers=dot, precision_config=""),
+        *raw.XlaBroadcastHelper(a, x.f(4), [1]), *raw.XlaBroadcastHelper(a, a, np.zeros(0, np.int32)),
+        raw.XlaConv(x.f(1, 2, 5), x.f(3, 2, 2), one, [[0, 0]], one, one, np.int32(1), dimension_numbers=conv, precision_config=""),
+        *raw.XlaSelfAdjointEig(x.f(3, 3), lower=True, max_iter=9, epsilon=1e-5), *raw.XlaSvd(a, max_iter=9, epsilon=1e-5, precision_config=""),
+    ]  # fmt: skip
+
+
+def factorization(x):
+    places, wide = np.array([[0, 1], [1, 0]], np.int64), {"shape": [4, 6, None]}
+    sides = raw.WALSComputePartialLhsAndRhs(
+        x.f(3, 2), x.f(3), 0.5, x.f(2), places, x.f(2), np.zeros(0, np.float32), np.int64(2), False
+    )
+    back = {"original_shape": [2, 3, 4], "desired_shape": [4, 6, None]}
+    return [
+        *sides, raw.MaskedMatmul(x.f(2, 3), x.f(3, 2), places, False, False), raw.AdjustHsvInYiq(x.f(2, 2, 3), 0.1, 1.2, 0.9),
+        raw.PeriodicResample(x.f(2, 3, 4), **wide), raw.PeriodicResampleOpGrad(x.f(4, 6, 1), **back),
+        raw.ReinterpretStringToFloat(x(text(b"a", b""))),
+    ]  # fmt: skip
 
 
 def fused(x):
@@ -446,6 +492,6 @@ def fused(x):
 
 FAMILIES = (
     colors, crops, resizing, codecs, convolutions, pools, normalization, recurrence, cudnn, matrices, shapes, random_numbers, sparse,
-    ragged, strings, quantized, trees,
+    ragged, strings, quantized, trees, of_xla, factorization,
     fused,
 )  # fmt: skip

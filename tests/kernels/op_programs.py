@@ -112,6 +112,9 @@ def variables():
     steps.append(raw.DestroyTemporaryVariable(tf.assign(made, [1.0, 2.0]), var_name="t"))
     steps += [
         raw.RefIdentity(ref),
+        raw.RefSelect(0, [ref, ref]),
+        raw.ScatterAddNdim(ref, [[0, 1]], [1.0]),
+        raw.SdcaShrinkL1([ref], l1=0.1, l2=1.0),
         raw.DebugGradientRefIdentity(ref),
         raw.DebugGradientIdentity(_ROWS),
         raw.GuaranteeConst(_ROWS),
@@ -327,9 +330,31 @@ def functions():
     def counted(i, x):
         return x + tf.cast(i, tf.float32)
 
+    @Defun(tf.float32, tf.float32)
+    def added(a, b):
+        return a + b
+
+    @Defun(tf.float32, tf.float32)
+    def larger(a, b):
+        return a >= b
+
+    @Defun(tf.float32)
+    def small(a):
+        return a < 10.0
+
     x = tf.placeholder_with_default(np.float32(3), [])
-    double(x), counted(1, x)  # which adds them to the graph
+    double(x), counted(1, x), added(x, x), larger(x, x), small(x)  # which adds them to the graph
+    rows, window = x * np.ones([2, 2], np.float32), {"window_dimensions": [2, 1], "window_strides": [1, 1]}
+    no_padding = [[0, 0], [0, 0]]
     with tf.Session() as session:
+        session.run(raw.MapDefun([rows], [], f=double, output_types=[tf.float32], output_shapes=[[2]]))
+        session.run(raw.XlaReduce(rows, 0.0, dimensions_to_reduce=[0], reducer=added))
+        dilations = {"base_dilations": [1, 1], "window_dilations": [1, 1]}
+        session.run(raw.XlaReduceWindow(rows, 0.0, **window, **dilations, padding=no_padding, computation=added))
+        scattered = {"source": rows[:1], "init_value": 0.0, "select": larger, "scatter": added}
+        session.run(raw.XlaSelectAndScatter(rows, **window, padding=no_padding, **scattered))
+        session.run(raw.XlaIf(True, [x], then_branch=double, else_branch=double, Tout=[tf.float32]))
+        session.run(raw.XlaWhile([x], cond=small, body=double))
         session.run(raw.Case(1, [x], Tout=[tf.float32], branches=[double, double]))
         session.run(raw.For(0, 3, 1, [x], body=counted))
         session.run(raw.RemoteCall("/cpu:0", [x], Tout=[tf.float32], f=double))
@@ -341,6 +366,15 @@ def functions():
         session.run(tf.py_function(lambda a: a, [x], tf.float32))
         session.run([tf.Print(x, [x], "seen"), tf.print("seen", x)])
         session.run([tf.timestamp(), raw.DeepCopy(x), raw.FakeParam(dtype=tf.float32, shape=[2])])
+
+
+def batches():
+    rows, timing = tf.placeholder_with_default(_ROWS, [3, 2]), {"num_batch_threads": 1, "batch_timeout_micros": 0}
+    (together,), index, number = raw.Batch([rows], **timing, max_batch_size=3, grad_timeout_micros=0)
+    double = tf.nondifferentiable_batch_function(1, 3, 0)(lambda a: a * 2.0)
+    with tf.Session() as session:
+        session.run([raw.Unbatch(together, index, number, timeout_micros=1000), *double(rows)])
+        session.run(raw.UnbatchGrad(together, index, rows, number))
 
 
 def boosted_trees():
@@ -357,6 +391,7 @@ def boosted_trees():
         raw.BoostedTreesCenterBias(ensemble, [[0.1]], [[0.2]], 0.0, 0.0),
         raw.BoostedTreesDeserializeEnsemble(ensemble, np.int64(1), scalar(b"")),
         raw.BoostedTreesUpdateEnsemble(ensemble, [0], *split, 2, 0.1, pruning_mode=0),
+        raw.BoostedTreesUpdateEnsembleV2(ensemble, [0], [[0]], *(part if i else [np.int32([1])] for i, part in enumerate(split)), [["EQUALITY_DEFAULT_RIGHT"]], 2, 0.1, 0),
         [raw.BoostedTreesPredict(ensemble, features, **predict), raw.BoostedTreesExampleDebugOutputs(ensemble, features, **predict)],
         [*raw.BoostedTreesSerializeEnsemble(ensemble), *raw.BoostedTreesTrainingPredict(ensemble, [0, 0], [0, 0], features, **predict)],
         raw.BoostedTreesCreateQuantileStreamResource(stream, 0.1, np.int64(1)), raw.IsBoostedTreesQuantileStreamResourceInitialized(stream),
@@ -428,6 +463,7 @@ def older_datasets():
         _first(raw.RebatchDataset(data.batch(2)._variant_tensor, one * 2, **kinds)),
         _first(data.apply(tf.data.experimental.group_by_reducer(lambda v: v % 2, reducer))._variant_tensor),
         _first(data.apply(interleaved)._variant_tensor),
+        _first(raw.ChooseFastestDataset([numbers, numbers], num_experiments=1, **kinds)),
     )  # fmt: skip
 
 
@@ -447,6 +483,7 @@ def iterators():
     mixed = raw.ShuffleDatasetV2(numbers._variant_tensor, np.int64(4), seeds.handle, **kinds)
     _run(_first(kept), _first(mixed), raw.DeleteMemoryCache(*cache), raw.DeleteRandomSeedGenerator(*seeds))
     iterator = tf.data.make_initializable_iterator(numbers)
+    _run(raw.IteratorGetDevice(iterator._iterator_resource))
     resource = iterator._iterator_resource
     state, named = raw.SerializeIterator(resource), [raw.IteratorFromStringHandle, raw.IteratorFromStringHandleV2]
     again = [raw.IteratorGetNext(make(raw.IteratorToStringHandle(resource)), **kinds) for make in named]
@@ -557,6 +594,7 @@ PROGRAMS = (
     lists,
     sums_of_loops,
     functions,
+    batches,
     boosted_trees,
     datasets,
     older_datasets,

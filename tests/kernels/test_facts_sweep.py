@@ -249,6 +249,8 @@ _LEFT = {
     "CreateSummaryDbWriter": "writes a database",
     "SqlDataset": "reads a database",
     "ExperimentalSqlDataset": "as the one before",
+    "Rpc": "calls a server",
+    "TryRpc": "as the one before",
 }
 
 

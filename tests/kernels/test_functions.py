@@ -83,3 +83,19 @@ def test_gradients_of_functions(sess):
 def test_stand_ins_for_what_a_branch_does_not_give(sess, dtype, shape, wanted):
     found = sess.run(tf.raw_ops.FakeParam(dtype=dtype, shape=tf.TensorShape(shape)))
     assert np.shape(found) == wanted
+
+
+def test_a_function_of_each_row():
+    @Defun(tf.float32, tf.float32)
+    def scaled(row, added):
+        return row * 2.0 + added, tf.reduce_sum(row)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        mapped = tf.raw_ops.MapDefun(
+            arguments=[[[1.0, 2.0], [3.0, 4.0]]],
+            captured_inputs=[10.0],
+            f=scaled,
+            output_types=[tf.float32, tf.float32],
+            output_shapes=[[2], []],
+        )
+        assert [t.tolist() for t in session.run(mapped)] == [[[12.0, 14.0], [16.0, 18.0]], [3.0, 7.0]]

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.estimator.tpu import experimental
 from everflow.estimator.tpu.config import InputPipelineConfig, RunConfig, TPUConfig
 from everflow.estimator.tpu.estimator import TPUEstimator
 from everflow.estimator.tpu.spec import TPUEstimatorSpec

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
+    from everflow.kernels.state import Ref
 
 # What torch calls each type whose arithmetic and scatters it lacks on unsigned integers, by the signed type of that
 # width.
@@ -265,6 +266,15 @@ for _name in ("Identity", "Snapshot", "StopGradient", "PreventGradient", "Placeh
     kernel(_name, result=same(0), renames=True, effect=Effect.PURE, fails=False)(identity)
 for _name in ("GuaranteeConst", "XlaClusterOutput", "DebugGradientIdentity"):
     kernel(_name, result=same(0), effect=Effect.PURE, fails=False)(identity)
+
+
+@kernel("RefSelect", result=same(1), effect=Effect.READS, writes=())
+def ref_select(index: torch.Tensor, inputs: list[Ref]) -> Ref:
+    if not 0 <= int(index) < len(inputs):
+        raise InvalidArgumentError(None, None, f"index {int(index)} is not in [0, {len(inputs)})")
+    return inputs[int(index)]
+
+
 for _name in ("RefIdentity", "DebugGradientRefIdentity"):
     kernel(_name, result=same(0), renames=_name == "RefIdentity", effect=Effect.READS, writes=(), fails=False)(identity)
 kernel("NoOp", "ControlTrigger", effect=Effect.PURE, fails=False)(lambda: None)

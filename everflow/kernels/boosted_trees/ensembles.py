@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,10 +77,16 @@ class Ensemble:
         before = pb.Leaf()
         before.CopyFrom(node.leaf)
         value = np.asarray(leaf_values(before), np.float32)
-        at = node.bucketized_split
-        at.feature_id, at.threshold, at.left_id, at.right_id = (
+        if best.kind == "EQUALITY_DEFAULT_RIGHT":
+            at = node.categorical_split
+            at.value = best.threshold
+        else:
+            at = node.bucketized_split
+            at.threshold = best.threshold
+            at.default_direction = pb.DEFAULT_RIGHT if best.kind == "INEQUALITY_DEFAULT_RIGHT" else pb.DEFAULT_LEFT
+        at.feature_id, at.dimension_id, at.left_id, at.right_id = (
             best.feature_id,
-            best.threshold,
+            best.dimension_id,
             len(nodes),
             len(nodes) + 1,
         )
@@ -140,16 +146,11 @@ class Split:
     gain: float
     left: np.ndarray
     right: np.ndarray
+    dimension_id: int = 0
+    kind: str = "INEQUALITY_DEFAULT_LEFT"
 
     def scaled(self, learning_rate: float) -> Split:
-        return Split(
-            self.node_id,
-            self.feature_id,
-            self.threshold,
-            self.gain,
-            learning_rate * self.left,
-            learning_rate * self.right,
-        )
+        return replace(self, left=learning_rate * self.left, right=learning_rate * self.right)
 
 
 def leaf_values(leaf: Leaf) -> list[float]:
@@ -290,19 +291,51 @@ def center_bias(
 @acting("BoostedTreesUpdateEnsemble")
 def update_ensemble(tree_ensemble_handle: Ensemble, feature_ids: torch.Tensor, node_ids: list[torch.Tensor], gains: list[torch.Tensor], thresholds: list[torch.Tensor], left_node_contribs: list[torch.Tensor], right_node_contribs: list[torch.Tensor], max_depth: torch.Tensor,
                     learning_rate: torch.Tensor, *, pruning_mode: int) -> None:  # fmt: skip
+    columns = (node_ids, gains, thresholds, left_node_contribs, right_node_contribs)
+    splits = []
+    for feature_id, *rows in zip(feature_ids.tolist(), *columns):
+        for node_id, gain, threshold, left, right in zip(*rows, strict=True):
+            splits.append(Split(int(node_id), feature_id, int(threshold), float(gain), left.numpy(), right.numpy()))
+    _grow(tree_ensemble_handle, splits, max_depth, learning_rate, pruning_mode)
+
+
+def _grow(
+    handle: Ensemble, splits: list[Split], max_depth: torch.Tensor, learning_rate: torch.Tensor, pruning_mode: int
+) -> None:
+    """Add the best split of each node; of equal gains the lower feature's counts, whatever the order."""
     best: dict[int, Split] = {}
-    for feature_id, *columns in zip(
-        feature_ids.tolist(), node_ids, gains, thresholds, left_node_contribs, right_node_contribs
-    ):
-        for node_id, gain, threshold, left, right in zip(*columns, strict=True):
-            split = Split(int(node_id), feature_id, int(threshold), float(gain), left.numpy(), right.numpy())
-            held = best.get(split.node_id)
-            # Of equal gains the lower feature's counts, whatever the order.
-            if held is None or split.gain > held.gain or (split.gain == held.gain and feature_id < held.feature_id):
-                best[split.node_id] = split
-    with tree_ensemble_handle.lock:
-        ensemble = tree_ensemble_handle.existing()
+    for split in splits:
+        held = best.get(split.node_id)
+        if held is None or (split.gain, -split.feature_id) > (held.gain, -held.feature_id):
+            best[split.node_id] = split
+    with handle.lock:
+        ensemble = handle.existing()
         ensemble.grow(
             [best[node_id] for node_id in sorted(best)], int(max_depth), np.float32(learning_rate), pruning_mode
         )
         ensemble.stamp += 1
+
+
+@acting("BoostedTreesUpdateEnsembleV2")
+def update_ensemble_v2(
+    tree_ensemble_handle: Ensemble,
+    feature_ids: torch.Tensor,
+    dimension_ids: list[torch.Tensor],
+    node_ids: list[torch.Tensor],
+    gains: list[torch.Tensor],
+    thresholds: list[torch.Tensor],
+    left_node_contribs: list[torch.Tensor],
+    right_node_contribs: list[torch.Tensor],
+    split_types: list[Strings],
+    max_depth: torch.Tensor,
+    learning_rate: torch.Tensor,
+    pruning_mode: torch.Tensor,
+) -> None:
+    columns = (node_ids, thresholds, gains, left_node_contribs, right_node_contribs, dimension_ids, split_types)
+    splits = []
+    for feature_id, *rows in zip(feature_ids.tolist(), *columns):
+        for node, threshold, gain, left, right, dimension, kind in zip(*rows, strict=True):
+            contributions = left.numpy(), right.numpy()
+            where = int(node), feature_id, int(threshold), float(gain)
+            splits.append(Split(*where, *contributions, int(dimension), kind.decode()))
+    _grow(tree_ensemble_handle, splits, max_depth, learning_rate, int(pruning_mode))

@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.kernels.registry import fresh
+from everflow.kernels.tensors import Strings
 
 _TINY = 1e-15
 
@@ -91,4 +92,131 @@ def _best(
         torch.from_numpy(bucket.astype(np.int32)),
         torch.from_numpy(left[at].reshape(-1, 1)),
         torch.from_numpy(right[at].reshape(-1, 1)),
+    )
+
+
+@fresh("BoostedTreesAggregateStats")
+def aggregate_stats(
+    node_ids: torch.Tensor,
+    gradients: torch.Tensor,
+    hessians: torch.Tensor,
+    feature: torch.Tensor,
+    *,
+    max_splits: int,
+    num_buckets: int,
+) -> torch.Tensor:
+    """Sums for each node, dimension of the feature and bucket; one more bucket is for examples without a value."""
+    values = torch.cat([gradients, hessians], dim=1)
+    dims, buckets = feature.shape[1], num_buckets + 1
+    cells = torch.zeros(max_splits * dims * buckets, values.shape[1])
+    places = torch.where(feature < 0, num_buckets, feature).to(torch.int64)
+    for dim in range(dims):
+        cells.index_add_(0, (node_ids.to(torch.int64) * dims + dim) * buckets + places[:, dim], values)
+    return cells.reshape(max_splits, dims, buckets, -1)
+
+
+@fresh("BoostedTreesSparseAggregateStats")
+def sparse_aggregate_stats(
+    node_ids: torch.Tensor,
+    gradients: torch.Tensor,
+    hessians: torch.Tensor,
+    feature_indices: torch.Tensor,
+    feature_values: torch.Tensor,
+    feature_shape: torch.Tensor,
+    *,
+    max_splits: int,
+    num_buckets: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The sums of cells that have examples; those without a value are the last bucket's."""
+    feature = torch.full(tuple(feature_shape.tolist()), -1, dtype=torch.int32)
+    feature[tuple(feature_indices.to(torch.int64).unbind(1))] = feature_values
+    options = {"max_splits": max_splits, "num_buckets": num_buckets}
+    sums = aggregate_stats(node_ids, gradients, hessians, feature, **options)
+    ones = torch.ones_like(gradients[:, :1])
+    counts = aggregate_stats(node_ids, ones, hessians[:, :0], feature, **options)
+    places = (counts > 0).expand(sums.shape).nonzero()
+    return places.to(torch.int32), sums[tuple(places.unbind(1))], torch.tensor(sums.shape, dtype=torch.int32)
+
+
+_SPLIT_COLUMNS = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, Strings]
+
+
+@fresh("BoostedTreesCalculateBestFeatureSplit")
+def calculate_best_feature_split(
+    node_id_range: torch.Tensor,
+    stats_summary: torch.Tensor,
+    l1: torch.Tensor,
+    l2: torch.Tensor,
+    tree_complexity: torch.Tensor,
+    min_node_weight: torch.Tensor,
+    *,
+    logits_dimension: int,
+    split_type: str,
+) -> _SPLIT_COLUMNS:
+    """For each node that is heavy enough its best split (number, gain, dimension, bucket, left and right weight, kind), of
+    stats [node, dimension, bucket, gradient and hessian]; the last bucket has the examples without a value.
+    """
+    if logits_dimension != 1:
+        raise UnimplementedError(None, None, f"Splits are found for one logit, not for {logits_dimension}")
+    first, last = node_id_range.tolist()
+    stats = stats_summary[first:last].numpy()
+    totals = stats[:, :1].sum(axis=2, dtype=np.float32)
+    heavy = np.flatnonzero(totals[:, 0, 1] >= np.float32(min_node_weight))
+    stats, totals = stats[heavy], totals[heavy][:, :, None]
+    kinds = _partitions(stats, totals, split_type)
+    lefts = np.stack(list(kinds.values()), axis=3)
+    rights = totals[:, :, :, None] - lefts
+    left, left_gain = weight_and_gain(lefts[..., 0], lefts[..., 1], float(l1), float(l2))
+    right, right_gain = weight_and_gain(rights[..., 0], rights[..., 1], float(l1), float(l2))
+    _, whole = weight_and_gain(totals[..., 0, 0, 0], totals[..., 0, 0, 1], float(l1), float(l2))
+    gains = left_gain + right_gain
+    best = gains.reshape(len(heavy), -1).argmax(axis=1)
+    dim, bucket, kind = np.unravel_index(best, gains.shape[1:])
+    at = np.arange(len(heavy)), dim, bucket, kind
+    names = np.array([name.encode() for name in kinds] + [None], object)[:-1]
+    return (
+        torch.from_numpy((heavy + first).astype(np.int32)),
+        torch.from_numpy((gains[at] - whole.reshape(-1) - np.float32(tree_complexity)).astype(np.float32)),
+        torch.from_numpy(dim.astype(np.int32)),
+        torch.from_numpy(bucket.astype(np.int32)),
+        torch.from_numpy(left[at].reshape(-1, 1)),
+        torch.from_numpy(right[at].reshape(-1, 1)),
+        names[kind],
+    )
+
+
+def _partitions(stats: np.ndarray, totals: np.ndarray, split_type: str) -> dict[str, np.ndarray]:
+    """What goes to the left at each bucket, by kind of split; the first kind counts where gains are equal."""
+    valued = stats[:, :, :-1]
+    if split_type == "equality":
+        return {"EQUALITY_DEFAULT_RIGHT": valued}
+    below = np.cumsum(valued, axis=2, dtype=np.float32)
+    return {"INEQUALITY_DEFAULT_RIGHT": below, "INEQUALITY_DEFAULT_LEFT": totals - (below[:, :, -1:] - below)}
+
+
+@fresh("BoostedTreesSparseCalculateBestFeatureSplit")
+def sparse_calculate_best_feature_split(
+    node_id_range: torch.Tensor,
+    stats_summary_indices: torch.Tensor,
+    stats_summary_values: torch.Tensor,
+    stats_summary_shape: torch.Tensor,
+    l1: torch.Tensor,
+    l2: torch.Tensor,
+    tree_complexity: torch.Tensor,
+    min_node_weight: torch.Tensor,
+    *,
+    logits_dimension: int,
+    split_type: str,
+) -> _SPLIT_COLUMNS:
+    dense = torch.zeros(tuple(stats_summary_shape.tolist()))
+    dense[tuple(stats_summary_indices.to(torch.int64).unbind(1))] = stats_summary_values
+    return calculate_best_feature_split(
+        node_id_range,
+        dense,
+        l1,
+        l2,
+        tree_complexity,
+        min_node_weight,
+        logits_dimension=logits_dimension,
+        split_type=split_type,
     )

@@ -182,6 +182,11 @@ def iterator_get_next(iterator: IteratorResource, *, step: Step) -> list[Value]:
         raise OutOfRangeError(None, None, "End of sequence") from None
 
 
+@kernel("IteratorGetDevice", "ExperimentalIteratorGetDevice", writes=())
+def iterator_get_device(resource: IteratorResource, *, node: Node) -> Strings:
+    return np.array((node.device or "/job:localhost/replica:0/task:0/device:CPU:0").encode(), object)
+
+
 @kernel("IteratorToStringHandle", "MultiDeviceIteratorToStringHandle")
 def iterator_to_string_handle(resource_handle: MultiDeviceIterator | IteratorResource, *, session: Session) -> Strings:
     name = f"{resource_handle.name}/{id(resource_handle)}"

@@ -152,3 +152,19 @@ def adjust_saturation(images: torch.Tensor, scale: torch.Tensor) -> torch.Tensor
         return found
     hue, saturation, value = _to_hsv(*_planes(images.float()))
     return _to_rgb(hue, (saturation * scale).clamp(0, 1), value).to(images.dtype)
+
+
+# RGB as one part of light and two of color, in which a turn is another hue.
+_YIQ = torch.tensor([[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
+
+
+@fresh("AdjustHsvInYiq", threads_matter_from=0)
+def adjust_hsv_in_yiq(
+    images: torch.Tensor, delta_h: torch.Tensor, scale_s: torch.Tensor, scale_v: torch.Tensor
+) -> torch.Tensor:
+    """Turn hues, and scale saturation and value, by one matrix."""
+    angle, value = float(delta_h), float(scale_v)
+    u, w = (value * float(scale_s) * f(angle) for f in (math.cos, math.sin))
+    turn = torch.tensor([[value, 0.0, 0.0], [0.0, u, -w], [0.0, w, u]])
+    matrix = (torch.linalg.inv(_YIQ.double()) @ turn.double() @ _YIQ.double()).to(images.dtype)
+    return images @ matrix.mT

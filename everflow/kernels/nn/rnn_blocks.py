@@ -194,28 +194,20 @@ def block_lstm_v2(
 
 
 @library("BlockLSTMGrad")
-def block_lstm_grad(
-    seq_len_max: torch.Tensor,
-    x: torch.Tensor,
-    cs_prev: torch.Tensor,
-    h_prev: torch.Tensor,
-    w: torch.Tensor,
-    wci: torch.Tensor,
-    wcf: torch.Tensor,
-    wco: torch.Tensor,
-    b: torch.Tensor,
-    i: torch.Tensor,
-    cs: torch.Tensor,
-    f: torch.Tensor,
-    o: torch.Tensor,
-    ci: torch.Tensor,
-    co: torch.Tensor,
-    h: torch.Tensor,
-    cs_grad: torch.Tensor,
-    h_grad: torch.Tensor,
-    *,
-    use_peephole: bool,
+def block_lstm_grad(*tensors: torch.Tensor, use_peephole: bool) -> tuple[torch.Tensor, ...]:
+    return _block_lstm_grad(tensors, use_peephole, _ICFO)
+
+
+@library("BlockLSTMGradV2")
+def block_lstm_grad_v2(*tensors: torch.Tensor, use_peephole: bool) -> tuple[torch.Tensor, ...]:
+    return _block_lstm_grad(tensors, use_peephole, _IFCO)
+
+
+def _block_lstm_grad(
+    tensors: tuple[torch.Tensor, ...], use_peephole: bool, order: tuple[int, ...]
 ) -> tuple[torch.Tensor, ...]:
+    seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *saved, cs_grad, h_grad = tensors
+    i, cs, f, o, ci, co, h = saved
     steps, inputs = int(seq_len_max), x.shape[2]
     x_grad = torch.zeros_like(x)
     w_grad, b_grad = torch.zeros_like(w), torch.zeros_like(b)
@@ -238,7 +230,7 @@ def block_lstm_grad(
             h_grad[t] + h_carried,
             use_peephole,
         )
-        joined = torch.cat(gates, 1)
+        joined = torch.cat([gates[k] for k in order], 1)
         joined_grad = joined @ w.mT
         x_grad[t], h_carried = joined_grad[:, :inputs], joined_grad[:, inputs:]
         w_grad.addmm_(torch.cat([x[t], h_before], 1).mT, joined)

@@ -129,10 +129,10 @@ def _fingerprint_long(s: bytes) -> int:
     return _pair(_pair(v[0], w[0], m) + _shift_mix(y) * _K0 + z & _M, _pair(v[1], w[1], m) + x & _M, m)
 
 
-def murmur64(s: bytes) -> int:
-    """The hash of the oldest bucketing op: MurmurHash64A with a fixed seed."""
+def murmur64(s: bytes, seed: int = _MURMUR_SEED) -> int:
+    """MurmurHash64A; with the seed that it has here, the hash of the oldest bucketing op."""
     n = len(s)
-    h = _MURMUR_SEED ^ n * _MURMUR & _M
+    h = seed ^ n * _MURMUR & _M
     whole = n // 8 * 8
     for (k,) in struct.iter_unpack("<Q", s[:whole]):
         k = k * _MURMUR & _M

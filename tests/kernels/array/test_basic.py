@@ -166,3 +166,16 @@ def test_a_copy_is_the_callers_own(sess):
     copy = sess.run(tf.raw_ops.DeepCopy(x=x), {x: given})
     copy[0] = 9
     assert given.tolist() == [1, 2]
+
+
+def test_one_of_several_variables():
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = tf.Variable([1.0]), tf.Variable([2.0])
+        session.run(tf.global_variables_initializer())
+        which = tf.placeholder(tf.int32, [])
+        chosen = tf.raw_ops.RefSelect(index=which, inputs=[a, b])
+        assert session.run(chosen, {which: 1}).tolist() == [2.0]
+        session.run(tf.assign(chosen, [7.0]), {which: 0})
+        assert session.run([a, b])[0].tolist() == [7.0]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(chosen, {which: 2})

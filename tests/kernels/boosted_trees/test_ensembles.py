@@ -114,3 +114,36 @@ def test_an_ensemble_that_was_not_created_is_not_found(sess):
     handle = raw_ops.BoostedTreesEnsembleResourceHandleOp(container="", shared_name="none")
     with pytest.raises(tf.errors.NotFoundError, match="not created"):
         sess.run(raw_ops.BoostedTreesGetEnsembleStates(handle))
+
+
+@pytest.mark.parametrize(
+    ("kind", "split"),
+    [
+        ("INEQUALITY_DEFAULT_RIGHT", pb.Node(bucketized_split=pb.BucketizedSplit(threshold=5, default_direction=1))),
+        ("INEQUALITY_DEFAULT_LEFT", pb.Node(bucketized_split=pb.BucketizedSplit(threshold=5))),
+        ("EQUALITY_DEFAULT_RIGHT", pb.Node(categorical_split=pb.CategoricalSplit(value=5))),
+    ],
+)
+def test_splits_of_all_kinds(sess, kind, split):
+    ensemble = Ensemble(sess)
+    sess.run(
+        raw_ops.BoostedTreesUpdateEnsembleV2(
+            tree_ensemble_handle=ensemble.handle,
+            feature_ids=[4, 7],
+            dimension_ids=[[0], [2]],
+            node_ids=[[0], [0]],
+            gains=[[0.5], [0.75]],
+            thresholds=[[3], [5]],
+            left_node_contribs=[[[0.1]], [[0.25]]],
+            right_node_contribs=[[[0.3]], [[0.5]]],
+            split_types=[["INEQUALITY_DEFAULT_LEFT"], [kind]],
+            max_depth=3,
+            learning_rate=1.0,
+            pruning_mode=0,
+        )
+    )
+    root, left, right = ensemble.proto().trees[0].nodes
+    wanted = split.bucketized_split if split.WhichOneof("node") == "bucketized_split" else split.categorical_split
+    wanted.feature_id, wanted.dimension_id, wanted.left_id, wanted.right_id = 7, 2, 1, 2
+    split.metadata.gain = 0.75
+    assert root == split and (left.leaf.scalar, right.leaf.scalar) == (0.25, 0.5)

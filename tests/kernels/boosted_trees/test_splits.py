@@ -1,6 +1,7 @@
 """The best split of each node, by what TensorFlow 1.15 gave for the same calls."""
 
 import numpy as np
+import pytest
 
 import everflow as tf
 from everflow.framework import raw_ops
@@ -20,3 +21,50 @@ def test_best_gains_look_at_every_bucket(sess):
     assert found.left_node_contribs_list[0].tolist() == [[-1.0]] and found.right_node_contribs_list[0].tolist() == [
         [2.0]
     ]
+
+
+def test_sums_with_a_bucket_for_missing_values(sess):
+    nodes, gradients, hessians = [0, 1, 0], [[1.0], [2.0], [4.0]], [[0.5], [0.25], [0.125]]
+    given = {"node_ids": nodes, "gradients": gradients, "hessians": hessians, "max_splits": 2, "num_buckets": 2}
+    sums = sess.run(raw_ops.BoostedTreesAggregateStats(feature=[[0], [1], [-1]], **given))
+    assert sums.shape == (2, 1, 3, 2)
+    assert sums[0, 0].tolist() == [[1.0, 0.5], [0.0, 0.0], [4.0, 0.125]] and sums[1, 0, 1].tolist() == [2.0, 0.25]
+    sparse = raw_ops.BoostedTreesSparseAggregateStats(
+        feature_indices=[[0, 0], [1, 0]], feature_values=[0, 1], feature_shape=[3, 1], **given
+    )
+    places, values, shape = sess.run(sparse)
+    assert shape.tolist() == [2, 1, 3, 2] and values.tolist() == [1.0, 0.5, 4.0, 0.125, 2.0, 0.25]
+    assert places[::2].tolist() == [[0, 0, 0, 0], [0, 0, 2, 0], [1, 0, 1, 0]]
+
+
+STATS = np.array(
+    [[[[-1, 1], [1, 1], [1, 1], [-2, 2]]], [[[-1, 1], [1, 1], [1, 1], [2, 2]]], [[[-1, 1], [-1, 1], [1, 1], [-3, 1]]]],
+    np.float32,
+)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_missing_values_go_to_the_better_side(sess, is_sparse):
+    settings = {"l1": 0.0, "l2": 0.1, "tree_complexity": 0.0, "min_node_weight": 0.0, "logits_dimension": 1}
+    if is_sparse:
+        places = np.argwhere(np.ones_like(STATS)).astype(np.int32)
+        found = raw_ops.BoostedTreesSparseCalculateBestFeatureSplit(
+            node_id_range=[0, 3],
+            stats_summary_indices=places,
+            stats_summary_values=STATS.reshape(-1),
+            stats_summary_shape=STATS.shape,
+            **settings,
+        )
+    else:
+        found = raw_ops.BoostedTreesCalculateBestFeatureSplit(node_id_range=[0, 3], stats_summary=STATS, **settings)
+    nodes, gains, dims, buckets, left, right, kinds = sess.run(found)
+    assert (nodes.tolist(), dims.tolist(), buckets.tolist()) == ([0, 1, 2], [0, 0, 0], [0, 0, 1])
+    np.testing.assert_allclose(gains, [4.6119, 3.0468, 5.0712], rtol=1e-4)
+    np.testing.assert_allclose(np.hstack([left, right])[0], [0.9677, -0.9524], rtol=1e-4)
+    assert kinds.tolist() == [b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT", b"INEQUALITY_DEFAULT_LEFT"]
+    with pytest.raises(tf.errors.UnimplementedError):
+        sess.run(
+            raw_ops.BoostedTreesCalculateBestFeatureSplit(
+                node_id_range=[0, 3], stats_summary=STATS, **settings | {"logits_dimension": 2}
+            )
+        )

@@ -99,3 +99,10 @@ def test_optional_values(sess):
     assert sess.run(full.get_value()) == (1, b"a")
     with pytest.raises(tf.errors.InvalidArgumentError, match="does not have a value"):
         sess.run(none.get_value())
+
+
+def test_the_device_of_an_iterator():
+    with tf.Graph().as_default(), tf.Session() as session:
+        iterator = tf.data.Dataset.range(3).make_initializable_iterator()
+        device = tf.raw_ops.IteratorGetDevice(resource=iterator._iterator_resource)
+        assert session.run(device).decode().endswith("CPU:0")

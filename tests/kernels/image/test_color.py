@@ -112,3 +112,12 @@ def test_other_types_and_orders_and_what_is_no_number(both_ways):
     image[3, 4, 1] = float("nan")
     both_ways(lambda: color.adjust_hue(image, torch.tensor(0.2)))
     both_ways(lambda: color.adjust_saturation(image, torch.tensor(0.7)))
+
+
+def test_hue_turns_in_yiq():
+    image = np.linspace(0, 1, 24).reshape(2, 4, 3).astype("f")
+    with tf.Graph().as_default(), tf.Session() as session:
+        turned = tf.raw_ops.AdjustHsvInYiq(images=image, delta_h=0.3, scale_s=1.5, scale_v=0.8)
+        np.testing.assert_allclose(session.run(turned)[0, 0], [-0.0226, 0.0471, 0.0651], atol=1e-4)
+        same = tf.raw_ops.AdjustHsvInYiq(images=image, delta_h=0.0, scale_s=1.0, scale_v=1.0)
+        np.testing.assert_allclose(session.run(same), image, atol=1e-6)

@@ -91,3 +91,28 @@ def test_gather_tree_follows_parents_and_ends():
     assert ended[:, 0].tolist() == [[1, 2, 2], [4, 2, 2], [2, 2, 2]]
     with pytest.raises(InvalidArgumentError, match="invalid parent id 5"):
         gather_tree(steps, parents + 3, torch.tensor([3]), torch.tensor(10))
+
+
+def test_the_second_version_has_its_gates_in_another_order():
+    x, w, b = (np.random.RandomState(0).randn(*shape).astype("f") * 0.3 for shape in ((3, 2, 3), (7, 16), (16,)))
+    order = np.concatenate([np.arange(4) + 4 * gate for gate in (0, 2, 1, 3)])
+    state, peephole = np.zeros([2, 4], np.float32), np.zeros(4, np.float32)
+    common = {
+        "seq_len_max": np.int64(2),
+        "x": x,
+        "cs_prev": state,
+        "h_prev": state,
+        "wci": peephole,
+        "wcf": peephole,
+        "wco": peephole,
+    }
+    ones = {"cs_grad": np.ones([3, 2, 4], np.float32), "h_grad": np.ones([3, 2, 4], np.float32), "use_peephole": False}
+    with tf.Graph().as_default(), tf.Session() as session:
+        second = tf.raw_ops.BlockLSTMV2(w=w, b=b, use_peephole=False, **common)
+        saved = {name: getattr(second, name) for name in ("i", "cs", "f", "o", "ci", "co", "h")}
+        ours = tf.raw_ops.BlockLSTMGradV2(w=w, b=b, **common, **saved, **ones)
+        first = tf.raw_ops.BlockLSTMGrad(w=w[:, order], b=b[order], **common, **saved, **ones)
+        ours, first = session.run([ours, first])
+    np.testing.assert_allclose(ours.x_grad, first.x_grad, rtol=1e-5)
+    np.testing.assert_allclose(ours.w_grad[:, order], first.w_grad, rtol=1e-5)
+    np.testing.assert_allclose(ours.b_grad[order], first.b_grad, rtol=1e-5)
