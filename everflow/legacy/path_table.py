@@ -22,22 +22,22 @@ python.compat         compat v2_compat                   : compat .
 python.data           .                                  : data
 python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
-                                                           legacy.inner.data
+                                                           legacy.inner.data.datasets
 python.data.ops       multi_device_iterator_ops          : data.multi_device
-python.data.util      nest                               : legacy.inner.data_nest
-python.data.util      options                            : legacy.inner.data_options
-python.data.util      convert traverse                   : legacy.inner.data
-python.data.util      sparse                             : legacy.inner.data_sparse
-python.data.util      structure                          : legacy.inner.data_structure data.structure
+python.data.util      nest                               : legacy.inner.data.nest
+python.data.util      options                            : legacy.inner.data.options
+python.data.util      convert traverse                   : legacy.inner.data.datasets
+python.data.util      sparse                             : legacy.inner.data.sparse
+python.data.util      structure                          : legacy.inner.data.structure data.structure
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots
 python.data.experimental.ops stats_aggregator            : data.experimental.stats
-python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data data.experimental.sources
+python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data.datasets data.experimental.sources
 python.data.experimental.ops distribute                  : data.experimental.distribution
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
                       take_while_ops threadpool unique writers : data.experimental data.* \
-                                                           data.experimental.* legacy.inner.data
+                                                           data.experimental.* legacy.inner.data.datasets
 python.compiler       xla                                : xla
 python.compiler.xla   xla                                : xla.experimental contrib.compiler.xla
 python.compiler.xla   jit                                : contrib.compiler.jit
@@ -321,12 +321,12 @@ contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
 contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_search_decoder beam_search_ops loss : \
-                      contrib.seq2seq legacy.inner.contrib_seq2seq
+                      contrib.seq2seq legacy.inner.contrib.seq2seq
 contrib.quantize.python quant_ops                        : contrib.quantize.fake_quant
 contrib.quantize.python common input_to_ops              : contrib.quantize.graph_questions
 contrib.quantize.python graph_matcher                    : contrib.quantize.graph_matcher
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
-                      contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
+                      contrib.rnn legacy.inner.contrib.rnn legacy.inner.rnn
 contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
@@ -335,12 +335,12 @@ contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_su
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
-contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib_layers
-contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.cudnn_rnn
+contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers
+contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.contrib.cudnn_rnn
 contrib.model_pruning.python.layers core_layers          : contrib.model_pruning contrib.model_pruning.layers \
-                                                           legacy.inner.model_pruning
+                                                           legacy.inner.contrib.model_pruning
 contrib.layers.python.layers utils                       : contrib.layers.outputs
-contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib_layers
+contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib.layers
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
 contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
 contrib.slim.python.slim nets                            : contrib.slim.nets

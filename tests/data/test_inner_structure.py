@@ -3,7 +3,8 @@
 import pytest
 
 import everflow as tf
-from everflow.legacy.inner import data_sparse, data_structure
+from everflow.legacy.inner.data import sparse as data_sparse
+from everflow.legacy.inner.data import structure as data_structure
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 

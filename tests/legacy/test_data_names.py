@@ -5,7 +5,9 @@ import pytest
 
 import everflow as tf
 from everflow.data.multi_device import MultiDeviceIterator
-from everflow.legacy.inner import data, data_nest, data_options
+from everflow.legacy.inner.data import datasets as data
+from everflow.legacy.inner.data import nest as data_nest
+from everflow.legacy.inner.data import options as data_options
 
 
 def elements(dataset):

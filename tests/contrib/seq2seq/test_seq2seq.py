@@ -170,7 +170,7 @@ def test_wrong_arguments():
 
 
 def test_names_from_inside_are_there():
-    from everflow.legacy.inner import contrib_seq2seq as inner_names
+    from everflow.legacy.inner.contrib import seq2seq as inner_names
 
     with tf.Graph().as_default():
         assert all(hasattr(inner_names, name) for name in inner_names.__all__)

@@ -1,0 +1,1 @@
+"""Names inside packages of `tf.contrib`."""

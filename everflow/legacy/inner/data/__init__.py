@@ -1,0 +1,1 @@
+"""Names inside `tensorflow.python.data`."""
