@@ -9,13 +9,11 @@ when first touched: importing everflow loads only what makes tensors behave, and
 from __future__ import annotations
 
 import importlib as _importlib
-import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-# Threads of kernels that wait for work spin only for a moment: on a machine that others use too, long spinning takes
-# the core from whoever has the work. Read by the OpenMP library when torch loads it.
-if "OMP_WAIT_POLICY" not in _os.environ:
-    _os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+from everflow.platform.spinning import choose_spinning as _choose_spinning
+
+_choose_spinning()  # before anything loads torch
 
 # What every graph needs: constants, the operators of tensors, and sessions.
 import everflow.ops.array.slicing

@@ -48,6 +48,7 @@ _here = _Here()
 def use(count: int) -> None:
     """Let kernels that this thread calls take so many threads."""
     if _here.count != count:
+        torch.get_num_threads()  # at first it takes the process's number for this thread, which must not come later
         torch.set_num_threads(min(count, _most))
         _here.count = count
 

@@ -37,6 +37,7 @@ def begin_thread(target: Callable[[], None], owner: Owner, threads_of_a_kernel: 
     """Start a thread of a pipeline, whose kernels take so many threads in turn."""
 
     def run() -> None:
+        torch.get_num_threads()  # at first it takes the process's number for this thread, which must not come later
         torch.set_num_threads(threads_of_a_kernel)
         target()
 

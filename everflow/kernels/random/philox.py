@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from everflow.framework.forking import renewed
+from everflow.kernels.teams import work_alone
 from everflow.native import streams
 
 _MASK32 = (1 << 32) - 1
@@ -235,7 +236,7 @@ def in_chunks(count: int, fill: Callable[[int, int], None]) -> None:
             fill(begin, end)
         return
     if _pool is None:
-        _pool = ThreadPoolExecutor(thread_name_prefix="philox")
+        _pool = ThreadPoolExecutor(thread_name_prefix="philox", initializer=work_alone)
 
     def work(first: int) -> None:
         for begin, end in bounds[first::workers]:
