@@ -48,7 +48,8 @@ def _calls(
     shape = next(iter(shapes), ())
     columns = [np.broadcast_to(given, shape).reshape(-1) for given in (address, method, request)]
     with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as threads:
-        answers = list(threads.map(lambda row: _call(*row, fail_fast, milliseconds), zip(*columns)))
+        asked = [threads.submit(_call, *row, fail_fast, milliseconds) for row in zip(*columns)]
+        answers = [answer.result() for answer in asked]
     return shape, answers
 
 
@@ -63,7 +64,7 @@ def rpc(
     shape, answers = _calls(address, method, request, protocol, fail_fast, timeout_in_ms)
     for _, code, message in answers:
         if code:
-            raise errors.exception_type_from_error_code(code)(None, None, message.decode())
+            raise errors.of_code(code, None, None, message.decode())
     return _strings([answer for answer, _, _ in answers], shape)
 
 
