@@ -46,9 +46,12 @@ def _calls(
             None, None, f"Addresses, methods and requests must be of one shape, not {sorted(shapes)}"
         )
     shape = next(iter(shapes), ())
-    columns = [np.broadcast_to(given, shape).reshape(-1) for given in (address, method, request)]
+    addresses, methods, requests = (np.broadcast_to(given, shape).reshape(-1) for given in (address, method, request))
     with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as threads:
-        asked = [threads.submit(_call, *row, fail_fast, milliseconds) for row in zip(*columns)]
+        asked = [
+            threads.submit(_call, to, what, said, fail_fast, milliseconds)
+            for to, what, said in zip(addresses, methods, requests)
+        ]
         answers = [answer.result() for answer in asked]
     return shape, answers
 
