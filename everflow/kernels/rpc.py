@@ -46,9 +46,13 @@ def _calls(
             None, None, f"Addresses, methods and requests must be of one shape, not {sorted(shapes)}"
         )
     shape = next(iter(shapes), ())
-    columns = [np.broadcast_to(given, shape).reshape(-1) for given in (address, method, request)]
+    addresses, methods, requests = (np.broadcast_to(given, shape).reshape(-1) for given in (address, method, request))
     with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as threads:
-        answers = list(threads.map(lambda row: _call(*row, fail_fast, milliseconds), zip(*columns)))
+        asked = [
+            threads.submit(_call, to, what, said, fail_fast, milliseconds)
+            for to, what, said in zip(addresses, methods, requests)
+        ]
+        answers = [answer.result() for answer in asked]
     return shape, answers
 
 
@@ -63,7 +67,7 @@ def rpc(
     shape, answers = _calls(address, method, request, protocol, fail_fast, timeout_in_ms)
     for _, code, message in answers:
         if code:
-            raise errors.exception_type_from_error_code(code)(None, None, message.decode())
+            raise errors.of_code(code, None, None, message.decode())
     return _strings([answer for answer, _, _ in answers], shape)
 
 

@@ -66,7 +66,7 @@ python.eager          monitoring                         : legacy.inner.monitori
 python.eager          wrap_function                      : ops.functions.wrapped
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
-                      estimator estimator.run_config estimator.arguments estimator.experimental
+                      estimator estimator.run_config estimator.arguments estimator.experimental legacy.inner.tpu
 python.estimator      estimator model_fn                 : legacy.inner.estimator
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \

@@ -163,10 +163,11 @@ def _by_rule(path: str) -> list[str]:
 
 
 def _module_called(path: str, name: str) -> str | None:
-    """The path of TensorFlow's module of a name that one may mean in another module: beside it, or the only one."""
+    """The path of TensorFlow's module of a name that one may mean in another module: beside it, of ops, or the only one."""
     beside = f"{path.rpartition('.')[0]}.{name}"
     called = [known for known in module_paths() if known.startswith("python.") and known.endswith(f".{name}")]
-    return beside if beside in called else called[0] if len(called) == 1 else None
+    likely = [path for path in (beside, f"python.ops.{name}") if path in called]
+    return likely[0] if likely else called[0] if len(called) == 1 else None
 
 
 def _is_known(path: str) -> bool:

@@ -3,6 +3,7 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow import raw_ops
+from everflow.estimator.tpu.spec import TPUEstimatorSpec as _TPUEstimatorSpec
 from everflow.tpu.context import COMPILATION_STATUS_MARK as _TPU_COMPILATION_STATUS_ATTR
 from everflow.tpu.context import FORBIDDEN as _BLACKLISTED_OPS
 from everflow.tpu.context import OUTSIDE_MARK as _OUTSIDE_COMPILATION_ATTR
