@@ -312,12 +312,12 @@ contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
 contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_search_decoder beam_search_ops loss : \
-                      contrib.seq2seq legacy.inner.contrib_seq2seq
+                      contrib.seq2seq legacy.inner.contrib.seq2seq
 contrib.quantize.python quant_ops                        : contrib.quantize.fake_quant
 contrib.quantize.python common input_to_ops              : contrib.quantize.graph_questions
 contrib.quantize.python graph_matcher                    : contrib.quantize.graph_matcher
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
-                      contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
+                      contrib.rnn legacy.inner.contrib.rnn legacy.inner.rnn
 contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
@@ -326,12 +326,12 @@ contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_su
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
-contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib_layers
-contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.cudnn_rnn
+contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers
+contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.contrib.cudnn_rnn
 contrib.model_pruning.python.layers core_layers          : contrib.model_pruning contrib.model_pruning.layers \
-                                                           legacy.inner.model_pruning
+                                                           legacy.inner.contrib.model_pruning
 contrib.layers.python.layers utils                       : contrib.layers.outputs
-contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib_layers
+contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib.layers
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
 contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
 contrib.slim.python.slim nets                            : contrib.slim.nets

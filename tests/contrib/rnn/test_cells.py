@@ -187,7 +187,7 @@ def test_errors_of_cells_that_do_not_fit():
 
 
 def test_linear_of_old_programs_multiplies_before_it_makes_the_bias():
-    from everflow.legacy.inner.contrib_rnn import _linear
+    from everflow.legacy.inner.contrib.rnn import _linear
 
     with tf.Graph().as_default() as g, tf.variable_scope("gates"):
         _linear([tf.ones([2, 3]), tf.ones([2, 4])], 5, True)
