@@ -14,8 +14,8 @@ _PER_MODULE_WARNING_LIMIT = 1
 
 
 class TFModuleWrapper(types.ModuleType):
-    """Stands for `wrapped`, and has the names of `public_apis` besides: {name: (module, name in it)}, with an empty name
-    in front for a module itself. With `deprecation` it says once where a name is found in later versions.
+    """Stands for `wrapped`, and has the names of `public_apis` besides: {name: (module, name in it)}, with an empty
+    name in front for a module itself. With `deprecation` it says once where a name is found in later versions.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.train import containers  # noqa: F401  lists and dicts that are attributes become such as checkpoints follow
+from everflow.train import containers  # noqa: F401  lists and dicts that are attributes become such as it follows
 from everflow.train.checkpoint_state import write_state
 from everflow.train.restore_status import (
     CheckpointLoadStatus,

@@ -29,7 +29,7 @@ _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 
 TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
-# What becomes of lists and dicts that are set as attributes of an AutoTrackable, by their type; containers.py enters it.
+# What becomes of lists and dicts that are set as attributes of an AutoTrackable, by type; containers.py enters it.
 WRAPPERS: dict = {}
 
 

@@ -236,8 +236,8 @@ def _reflected(function: Callable) -> Callable:
     return lambda self, other: function(other, self)
 
 
-_OPERATORS = """add:add sub:sub mul:mul truediv:div mod:mod pow:pow and:logical_and or:logical_or xor:logical_xor lt:less
-le:less_equal gt:greater ge:greater_equal neg:neg abs:abs invert:logical_not"""
+_OPERATORS = """add:add sub:sub mul:mul truediv:div mod:mod pow:pow and:logical_and or:logical_or xor:logical_xor
+lt:less le:less_equal gt:greater ge:greater_equal neg:neg abs:abs invert:logical_not"""
 for _pair in _OPERATORS.split():
     _method, _, _name = _pair.partition(":")
     setattr(LabeledTensor, f"__{_method}__", ELEMENTWISE[_name])

@@ -1,4 +1,4 @@
-"""Operations on labeled tensors that are more than functions of their entries: selections, shapes, reductions, products."""
+"""Operations on labeled tensors that are more than functions of their entries: selections, shapes, sums, products."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def map_fn(fn: Callable, labeled_tensor: Any, name: str | None = None) -> Labele
 
 
 def foldl(fn: Callable, labeled_tensor: Any, initial_value: Any, name: str | None = None) -> LabeledTensor:
-    """What a function of a value and of an entry along the first axis gives when it is applied to one after the other."""
+    """What a function of a value and an entry gives, applied to one entry along the first axis after the other."""
     with name_scope(name, "lt_foldl", [labeled_tensor, initial_value]) as scope:
         labeled_tensor, initial_value = map(convert_to_labeled_tensor, (labeled_tensor, initial_value))
         first = next(iter(labeled_tensor.axes))
@@ -283,7 +283,7 @@ def matmul(a: Any, b: Any, name: str | None = None) -> LabeledTensor:
         shared = set(a.axes) & set(b.axes)
         if len(shared) != 1:
             raise NotImplementedError(
-                f"matmul() sums over one axis that both tensors have; {list(a.axes)} and {list(b.axes)} share {sorted(shared)}"
+                f"matmul() sums over one axis that both tensors have; they share {sorted(shared)} of {a.axes} and {b.axes}"
             )
         (inner,) = shared
         if a.axes[inner] != b.axes[inner]:

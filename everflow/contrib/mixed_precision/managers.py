@@ -45,8 +45,8 @@ class FixedLossScaleManager(LossScaleManager):
 
 
 class ExponentialUpdateLossScaleManager(LossScaleManager):
-    """Multiplies the scale by `incr_ratio` after `incr_every_n_steps` finite steps in a row, and by `decr_ratio`, down to
-    1, after `decr_every_n_nan_or_inf` others.
+    """Multiplies the scale by `incr_ratio` after `incr_every_n_steps` finite steps in a row, and by `decr_ratio`, down
+    to 1, after `decr_every_n_nan_or_inf` others.
     """
 
     def __init__(

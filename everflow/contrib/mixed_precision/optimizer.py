@@ -15,8 +15,8 @@ from everflow.train.optimizer import Optimizer
 
 
 class LossScaleOptimizer(Optimizer):
-    """Takes gradients of the loss as `loss_scale_manager` scales it, scales them back, and hands on those of a step that
-    are all finite to `opt`.
+    """Takes gradients of the loss as `loss_scale_manager` scales it, scales them back, and hands on those of a step
+    that are all finite to `opt`.
 
     >>> manager = tf.contrib.mixed_precision.FixedLossScaleManager(128.0)
     >>> train_op = LossScaleOptimizer(tf.train.AdamOptimizer(), manager).minimize(loss)

@@ -38,8 +38,8 @@ def parse_message(message: str) -> tuple[list[str], list[_ParseTag]]:
 
 
 def interpolate(error_message: str, graph: Graph) -> str:
-    """A message with its tags replaced: a node by where it was made, a colocation node also by its devices, a function's
-    by nothing. Nodes that the graph hasn't stay tags.
+    """A message with its tags replaced: a node by where it was made, a colocation node also by its devices, a
+    function's by nothing. Nodes that the graph hasn't stay tags.
     """
     separators, tags = parse_message(error_message)
     ops = [_op_or_none(graph, tag.name) for tag in tags]

@@ -1,1 +1,1 @@
-"""Names inside packages of `tf.contrib`."""
+"""Names that programs take from inside tf.contrib: a file for each of its packages."""

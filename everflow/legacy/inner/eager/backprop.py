@@ -78,7 +78,7 @@ class _MockOp:
 def _record_gradient(
     op_name: str, inputs: Sequence[Tensor], attrs: Sequence[Any], results: Sequence[Tensor], name: str | None = None
 ) -> None:
-    """Let the tapes that listen know of an op that ran: its type, tensors, and attributes as names and values in turn."""
+    """Tell the tapes that listen of an op that ran: its type, tensors, and attributes as names and values in turn."""
     mock = _MockOp(attrs or (), list(inputs), list(results), op_name)
     differentiate = find_gradient(op_name)
 

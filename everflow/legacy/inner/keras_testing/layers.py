@@ -89,7 +89,7 @@ class _Trial:
 
     def _differs(self, x, what, found, wanted) -> AssertionError:
         return AssertionError(
-            f"{self._cls.__name__} on {x!r} gives the {what} {found}, where {wanted} is wanted; it was made with {self._kwargs}"
+            f"{self._cls.__name__} on {x!r} gives the {what} {found}, where {wanted} is wanted; made with {self._kwargs}"
         )
 
     def _check_shapes(self, layer, x, output) -> None:

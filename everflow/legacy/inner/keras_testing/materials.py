@@ -1,4 +1,4 @@
-"""What tests of Keras programs need besides models: labelled numbers, optimizers by name, types as TensorFlow 2 has them."""
+"""What tests of Keras programs need besides models: labelled numbers, optimizers by name, types as in TensorFlow 2."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def get_model_from_layers(
 
 
 class _Branches(Model):
-    """Inputs through shared layers, or one for each branch; what the branches give through shared layers, or as it is."""
+    """Inputs through shared layers, or one for each branch; what the branches give through shared layers, or plain."""
 
     def _run(self, inputs):
         if self._shared_input_branch:

@@ -1,4 +1,4 @@
-"""tensorflow.python.training.tracking.graph_view: the objects that hang on a root as those who write checkpoints see them."""
+"""tensorflow.python.training.tracking.graph_view: the objects that hang on a root, as checkpoints see them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ObjectGraphView:
         return self._tree().objects
 
     def objects_ids_and_slot_variables(self) -> tuple[list[Any], dict[int, int], dict[int, list]]:
-        """(all objects, {object's id(): its number}, {id() of an optimizer: (variable, slot name, slot) of its slots})."""
+        """(all objects, {object's id(): its number}, {an optimizer's id(): (variable, slot name, slot) …})."""
         tree = self._tree()
         numbers = {id(thing): number for number, thing in enumerate(tree.objects)}
         slots: dict[int, list] = {}
