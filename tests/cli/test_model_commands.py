@@ -96,3 +96,12 @@ def test_freeze_strip_and_plan(folder, tmp_path, capsys):
     assert "y (MatMul)" in capsys.readouterr().out
     assert main(["freeze", str(folder / "model"), "--outputs", "nothing", "--to", frozen]) == 1
     assert main(["strip", small, "--inputs", "nothing", "--outputs", "y", "--to", small]) == 1
+
+
+def test_several_nodes_are_given_with_spaces_or_commas(folder, tmp_path):
+    for way in (["y", "unused"], ["y,unused"]):
+        frozen, small = str(tmp_path / "frozen.pb"), str(tmp_path / "small.pb")
+        assert main(["freeze", str(folder / "model"), "--outputs", *way, "--to", frozen]) == 0
+        assert main(["strip", frozen, "--inputs", "x", "--outputs", *way, "--to", small]) == 0
+        with open(small, "rb") as f:
+            assert {"y", "unused"} <= {node.name for node in tf.GraphDef.FromString(f.read()).node}
