@@ -35,8 +35,8 @@ def main(args: argparse.Namespace) -> int:
         graph_def = read_message(args.graph, GraphDef, not args.graph.endswith("txt"))
         types = [int(as_dtype(name)) for name in comma_separated(args.dtype)]
         work = optimize_for_inference if args.optimize else strip_unused
-        names = [comma_separated(",".join(words)) for words in (args.inputs, args.outputs)]
-        made = work(graph_def, *names, types[0] if len(types) == 1 else types)
+        inputs, outputs = (comma_separated(",".join(words)) for words in (args.inputs, args.outputs))
+        made = work(graph_def, inputs, outputs, types[0] if len(types) == 1 else types)
         write_message(args.to, made, not args.to.endswith("txt"))
     except (OSError, ValueError, KeyError, AssertionError, TypeError) as e:
         print(f"everflow strip: {e}", file=sys.stderr)
