@@ -16,14 +16,16 @@ from everflow.saved_model.loader import maybe_saved_model_directory
 from everflow.tools.freeze_graph import freeze_graph
 from everflow.train.checkpoint_state import latest_checkpoint
 
-USAGE = "everflow freeze MODEL --outputs NODE[,NODE] --to FILE [--graph FILE] [--tags TAGS]"
+USAGE = "everflow freeze MODEL --outputs NODE ... --to FILE [--graph FILE] [--tags TAGS]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", help="a SavedModel's folder, a checkpoint, or a folder of checkpoints"
     )
-    parser.add_argument("--outputs", required=True, help="the nodes that are wanted, separated by commas")
+    parser.add_argument(
+        "--outputs", required=True, nargs="+", help="the nodes that are wanted, separated by spaces or commas"
+    )
     parser.add_argument("--to", required=True, metavar="FILE", help="where to write the frozen graph")
     parser.add_argument(
         "--graph", metavar="FILE", help="the graph of a checkpoint (.pb or .pbtxt); its .meta file where not given"
@@ -38,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
         "filename_tensor_name": "",
         "initializer_nodes": "",
     }
-    options |= {"output_node_names": args.outputs, "output_graph": args.to, "clear_devices": True}
+    options |= {"output_node_names": ",".join(args.outputs), "output_graph": args.to, "clear_devices": True}
     graph, meta, checkpoint, folder = "", "", "", ""
     if maybe_saved_model_directory(args.model):
         folder = args.model

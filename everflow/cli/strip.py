@@ -14,13 +14,17 @@ from everflow.tools.graph_files import comma_separated, read_message, write_mess
 from everflow.tools.optimize_for_inference import optimize_for_inference
 from everflow.tools.strip_unused import strip_unused
 
-USAGE = "everflow strip GRAPH --inputs NODE[,NODE] --outputs NODE[,NODE] --to FILE [--dtype TYPE[,TYPE]] [--optimize]"
+USAGE = "everflow strip GRAPH --inputs NODE ... --outputs NODE ... --to FILE [--dtype TYPE[,TYPE]] [--optimize]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="a GraphDef file, .pb or .pbtxt")
-    parser.add_argument("--inputs", required=True, help="the nodes to become placeholders, separated by commas")
-    parser.add_argument("--outputs", required=True, help="the nodes that are wanted, separated by commas")
+    parser.add_argument(
+        "--inputs", required=True, nargs="+", help="the nodes to become placeholders, separated by spaces or commas"
+    )
+    parser.add_argument(
+        "--outputs", required=True, nargs="+", help="the nodes that are wanted, separated by spaces or commas"
+    )
     parser.add_argument("--to", required=True, metavar="FILE", help="where to write, .pb or .pbtxt")
     parser.add_argument("--dtype", default="float32", help="the type of the inputs, or one for each")
     parser.add_argument("--optimize", action="store_true", help="fold batch normalization, drop identities and checks")
@@ -31,8 +35,8 @@ def main(args: argparse.Namespace) -> int:
         graph_def = read_message(args.graph, GraphDef, not args.graph.endswith("txt"))
         types = [int(as_dtype(name)) for name in comma_separated(args.dtype)]
         work = optimize_for_inference if args.optimize else strip_unused
-        names = comma_separated(args.inputs), comma_separated(args.outputs)
-        made = work(graph_def, *names, types[0] if len(types) == 1 else types)
+        inputs, outputs = (comma_separated(",".join(words)) for words in (args.inputs, args.outputs))
+        made = work(graph_def, inputs, outputs, types[0] if len(types) == 1 else types)
         write_message(args.to, made, not args.to.endswith("txt"))
     except (OSError, ValueError, KeyError, AssertionError, TypeError) as e:
         print(f"everflow strip: {e}", file=sys.stderr)

@@ -154,3 +154,12 @@ def test_inspect_says_in_a_line_what_it_cannot_read(folder, tmp_path, capsys, na
         code = main(["inspect", str(broken)])
         errors = capsys.readouterr().err
         assert (code, len(errors.splitlines())) in ((0, 0), (1, 1)), errors
+
+
+def test_several_nodes_are_given_with_spaces_or_commas(folder, tmp_path):
+    for way in (["y", "unused"], ["y,unused"]):
+        frozen, small = str(tmp_path / "frozen.pb"), str(tmp_path / "small.pb")
+        assert main(["freeze", str(folder / "model"), "--outputs", *way, "--to", frozen]) == 0
+        assert main(["strip", frozen, "--inputs", "x", "--outputs", *way, "--to", small]) == 0
+        with open(small, "rb") as f:
+            assert {"y", "unused"} <= {node.name for node in tf.GraphDef.FromString(f.read()).node}
