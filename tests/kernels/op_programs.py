@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 
 import everflow as tf
 from everflow import kernels
+from everflow.data.experimental import distribution, optimization, snapshots, stats, threadpool
 from everflow.framework import dtypes, op_defs
 from everflow.framework import raw_ops as raw
 from everflow.ops.functions.defun import Defun
@@ -467,6 +470,31 @@ def older_datasets():
     )  # fmt: skip
 
 
+def watched_datasets():
+    """Datasets that are measured, divided, rewritten, kept or chosen."""
+    data, aggregator = tf.data.Dataset.range(6), tf.data.experimental.StatsAggregator()
+    pool = threadpool.PrivateThreadPool(1)
+    branches = [lambda d: d.map(lambda v: v + 1), lambda d: d.map(lambda v: 1 + v)]
+    with tempfile.TemporaryDirectory() as folder:
+        made = [
+            data.apply(tf.data.experimental.latency_stats("x")).apply(stats.set_stats_aggregator(aggregator)),
+            data.apply(tf.data.experimental.bytes_produced_stats("y")),
+            threadpool.override_threadpool(data, pool),
+            distribution._AutoShardDataset(data, 2, 0),
+            optimization._ChooseFastestDataset([data, data]),
+            optimization._ChooseFastestBranchDataset(data, branches),
+            data.apply(optimization.assert_next(["Map"])).map(lambda v: v),
+            data.apply(snapshots.snapshot(folder)),
+        ]
+        writer = raw.SummaryWriter()
+        _run(
+            raw.CreateSummaryFileWriter(writer, folder, 10, 1000, ""),
+            raw.StatsAggregatorSetSummaryWriter(aggregator._resource, writer),
+            *[_first(dataset._variant_tensor) for dataset in made],
+            aggregator.get_summary(),
+        )
+
+
 def iterators():
     numbers = tf.data.Dataset.range(6)
     kinds = {"output_types": [tf.int64], "output_shapes": [[]]}
@@ -598,5 +626,6 @@ PROGRAMS = (
     boosted_trees,
     datasets,
     older_datasets,
+    watched_datasets,
     iterators,
 )

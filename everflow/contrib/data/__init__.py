@@ -11,6 +11,9 @@ from everflow.contrib.data.transformations import (
     sliding_window_batch,
     sloppy_interleave,
 )
+
+# Where they lived before tf.data.
+from everflow.data import Dataset, FixedLengthRecordDataset, Iterator, TextLineDataset, TFRecordDataset
 from everflow.data.experimental import (
     AUTOTUNE,
     CheckpointInputPipelineHook,

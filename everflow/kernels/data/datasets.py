@@ -68,15 +68,16 @@ def dataset(*op_types: str) -> Callable[[_F], _F]:
     """Register a kernel that makes a dataset, which holds what it is made of, and remembers how it was made."""
 
     def register(function: _F) -> _F:
-        for op_type in op_types:
-            MAKERS[op_type] = _remembering(op_type, function)
-            kernel(op_type, result=same())(MAKERS[op_type])
+        make = _remembering(op_types[0], function)
+        MAKERS.update(dict.fromkeys(op_types, make))
+        kernel(*op_types, result=same())(make)
         return function
 
     return register
 
 
 def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    """The same, which tells its datasets how they were made: by the op of a node, or else by one of this type."""
     asked = inspect.signature(function)
 
     @functools.wraps(function)
@@ -84,10 +85,11 @@ def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[...
         if "node" in asked.parameters:
             attributes["node"] = node
         made = function(*inputs, **attributes)
+        kind = op_type if node is None else node.type.removeprefix("Experimental")
         if stages.IS_WATCHING:
-            stages.watched(made, op_type, inputs, attributes)
+            stages.watched(made, kind, inputs, attributes)
         if made.origin is None:
-            made.came_from(Origin(op_type, make, inputs, attributes, node))
+            made.came_from(Origin(kind, make, inputs, attributes, node))
         return made
 
     if "node" not in asked.parameters:

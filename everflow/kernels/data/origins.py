@@ -55,9 +55,10 @@ class Origin(NamedTuple):
                 return [replaced(part) for part in value]
             return changed(value) if hasattr(value, "origin") else value
 
-        made = self.make(*map(replaced, self.inputs), **self.attributes)
+        own = {} if self.node is None else {"node": self.node}
+        made = self.make(*map(replaced, self.inputs), **{**self.attributes, **own})
         if made.origin is not None and made.origin.op_type == self.op_type:
-            made.origin = made.origin._replace(node=self.node, name=self.name)
+            made.origin = made.origin._replace(name=self.name)
         return made
 
     def names_for(self, part: Dataset) -> Sequence[str]:
@@ -77,7 +78,7 @@ class Origin(NamedTuple):
 
     @property
     def plain_name(self) -> str:
-        return self.op_type.removeprefix("Experimental").replace("Dataset", "")
+        return self.op_type.replace("Dataset", "")
 
     def attribute(self, *names: str) -> Any:
         """An attribute of the op, under the first of some names that it has; None where it has none of them."""

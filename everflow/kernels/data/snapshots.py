@@ -12,7 +12,7 @@ import os
 import secrets
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -173,6 +173,38 @@ class _Snapshot:
 # --- the dataset -----------------------------------------------------------------------------
 
 
+def _reading(folder: str, compression: str) -> Iterator[Element]:
+    for name in sorted(os.listdir(folder)):
+        with _opened(os.path.join(folder, name), "rb", compression) as file:
+            for record in _records(file):
+                yield tuple(_value(array_of(tensor)) for tensor in SnapshotRecord.FromString(record).tensor)
+
+
+def _value(array: np.ndarray) -> Any:
+    return array.astype(object) if array.dtype.kind in "OSU" else from_numpy(array)
+
+
+def _writing(following: Following, writer: _Writer, output_types: list[DType], finish: Callable[[], None]) -> Following:
+    """The same elements, written; `finish()` is called at the end."""
+    is_over = False
+
+    def written() -> Element:
+        nonlocal is_over
+        if is_over:
+            raise End
+        try:
+            element = following()
+        except End:
+            is_over = True
+            writer.close()
+            finish()
+            raise
+        writer.write(element, output_types)
+        return element
+
+    return written
+
+
 @dataset("SnapshotDataset")
 def snapshot_dataset(
     input_dataset: Dataset,
@@ -196,46 +228,17 @@ def snapshot_dataset(
     folder = os.path.join(text(path), name)
     snapshot = _Snapshot(writer_path_prefix + folder, name, pending)
 
-    def reading(run: str) -> Iterator[Element]:
-        run_folder = os.path.join(reader_path_prefix + folder, run)
-        for file_name in sorted(os.listdir(run_folder)):
-            with _opened(os.path.join(run_folder, file_name), "rb", compression) as file:
-                for record in _records(file):
-                    tensors = SnapshotRecord.FromString(record).tensor
-                    yield tuple(_value(array_of(tensor)) for tensor in tensors)
-
-    def writing(following: Following) -> Following:
-        run = snapshot.begin()
-        run_folder = os.path.join(writer_path_prefix + folder, run)
-        writer = _Writer(run_folder, compression, largest, max(1, num_writer_threads))
-        is_over = False
-
-        def written() -> Element:
-            nonlocal is_over
-            if is_over:
-                raise End
-            try:
-                element = following()
-            except End:
-                is_over = True
-                writer.close()
-                snapshot.finish(run)
-                raise
-            writer.write(element, output_types)
-            return element
-
-        return written
-
     def start(iteration: Iteration) -> Following:
         known = snapshot.known()
         if known is not None and known.finalized:
-            run = known.run_id
-            return from_iterable(lambda: reading(run)).start(iteration)
+            written = os.path.join(reader_path_prefix + folder, known.run_id)
+            return from_iterable(lambda: _reading(written, compression)).start(iteration)
         following = input_dataset.start(iteration)
-        return following if known is not None and snapshot.is_pending(known) else writing(following)
+        if known is not None and snapshot.is_pending(known):
+            return following
+        run = snapshot.begin()
+        there = os.path.join(writer_path_prefix + folder, run)
+        writer = _Writer(there, compression, largest, max(1, num_writer_threads))
+        return _writing(following, writer, output_types, lambda: snapshot.finish(run))
 
     return Dataset(start, input_dataset.cardinality)
-
-
-def _value(array: np.ndarray) -> Any:
-    return array.astype(object) if array.dtype.kind in "OSU" else from_numpy(array)

@@ -123,13 +123,14 @@ _KINDS = {
     "FilterDataset": lambda d, predicate, use_legacy_function=False: d.filter(predicate),
     "FlatMapDataset": Dataset.flat_map,
     "InterleaveDataset": Dataset.interleave,
-    "MapDataset": lambda d, f, use_inter_op_parallelism=True, preserve_cardinality=False, use_legacy_function=False: d.map(f),
+    "MapDataset": lambda d, f, *_, **settings: d.map(f),
     "MatchingFilesDataset": lambda patterns: DatasetV1Adapter(
-        raw.MatchingFilesDataset(patterns=convert_to_tensor(patterns, dtypes.string, name="patterns")), TensorSpec([], dtypes.string)
+        raw.MatchingFilesDataset(patterns=convert_to_tensor(patterns, dtypes.string, name="patterns")),
+        TensorSpec([], dtypes.string),
     ),
     "PaddedBatchDataset": Dataset.padded_batch,
     "ParallelInterleaveDataset": Dataset.interleave,
-    "ParallelMapDataset": lambda d, f, calls, use_inter_op_parallelism=True, preserve_cardinality=False, use_legacy_function=False: d.map(f, calls),
+    "ParallelMapDataset": lambda d, f, calls, *_, **settings: d.map(f, calls),
     "PrefetchDataset": _prefetched,
     "RangeDataset": Dataset.range,
     "RepeatDataset": Dataset.repeat,
@@ -144,15 +145,19 @@ _KINDS = {
     "ZipDataset": Dataset.zip,
     "_GeneratorDataset": _generated,
     "_MaxIntraOpParallelismDataset": _of_op(raw.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
-    "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(raw.ModelDataset, algorithm=algorithm, cpu_budget=cpu_budget),
+    "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(
+        raw.ModelDataset, algorithm=algorithm, cpu_budget=cpu_budget
+    ),
     "_OptimizeDataset": lambda d, optimizations, optimization_configs=None: optimize(optimizations)(d),
     "_OptionsDataset": Dataset.with_options,
     "_PrivateThreadPoolDataset": _of_op(raw.PrivateThreadPoolDataset, "num_threads"),
     "_RestructuredDataset": _restructured,
-    "_SetStatsAggregatorDataset": lambda d, aggregator, prefix, counter: set_stats_aggregator(aggregator, prefix, counter)(d),
+    "_SetStatsAggregatorDataset": lambda d, aggregator, prefix, counter: set_stats_aggregator(
+        aggregator, prefix, counter
+    )(d),
     "_SleepDataset": _sleeping,
     "_UnbatchDataset": Dataset.unbatch,
-}  # fmt: skip
+}
 
 
 def _kind(name, make):

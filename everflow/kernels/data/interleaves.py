@@ -1,0 +1,219 @@
+"""Elements of several datasets in turn, some of each at a time: one by one, and in blocks.
+
+A dataset that ends leaves its place in the cycle to the next one, which begins when that place's turn comes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import blocks
+from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Take, dataset
+from everflow.kernels.data.functions import caller, dataset_of
+from everflow.kernels.data.rewrites import part_of
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Session
+    from everflow.kernels.tensors import AnyTensor, Value
+    from everflow.protos.attr_value_pb2 import NameAttrList
+
+NextPart = Callable[[int], Dataset]  # for a place in the cycle; raises `End`
+
+
+class _Turns:
+    """Whose turn it is in a cycle of datasets, which `begin(dataset)` begins."""
+
+    def __init__(self, next_part: NextPart, begin: Callable[[Dataset], Any], cycle: int, length: int) -> None:
+        self._next_part, self._begin, self._length = next_part, begin, length
+        self.parts: list[Any] = [None] * cycle
+        self.at = self.given = 0
+        self._is_last = False  # there are no more datasets to begin
+
+    @property
+    def is_over(self) -> bool:
+        return self._is_last and not any(self.parts)
+
+    @property
+    def left(self) -> int:
+        """How many elements the dataset may give before the next one's turn comes."""
+        return self._length - self.given
+
+    def current(self) -> Any:
+        """What was begun of the dataset whose turn it is; None where there is none."""
+        if self.parts[self.at] is None and not self._is_last:
+            try:
+                self.parts[self.at] = self._begin(self._next_part(self.at))
+            except End:
+                self._is_last = True
+        return self.parts[self.at]
+
+    def gave(self, count: int) -> None:
+        self.given += count
+        if self.given == self._length:
+            self.advance()
+
+    def advance(self) -> None:
+        self.at, self.given = (self.at + 1) % len(self.parts), 0
+
+    def ended(self) -> None:
+        """The dataset whose turn it is has no more elements."""
+        self.parts[self.at] = None
+        self.advance()
+
+
+def _one_by_one(turns: _Turns) -> Following:
+    def interleaved() -> Element:
+        while not turns.is_over:
+            following = turns.current()
+            if following is None:
+                turns.advance()
+                continue
+            try:
+                element = following()
+            except End:
+                turns.ended()
+                continue
+            turns.gave(1)
+            return element
+        raise End
+
+    return interleaved
+
+
+class _ManyInTurns:
+    """The same in blocks; each dataset is read ahead."""
+
+    def __init__(self, turns: _Turns, cycle: int) -> None:
+        self._turns = turns
+        self._ahead: list[Any] = [None] * cycle
+        self._failure: Exception | None = None  # of the element after those that were found
+
+    def __call__(self, n: int) -> tuple[AnyTensor, ...]:
+        found: list[tuple[AnyTensor, ...]] = []
+        left, turns = n, self._turns
+        while left and self._failure is None and not turns.is_over:
+            try:
+                block = self._some(min(left, turns.left))
+            except Exception as e:
+                self._failure = e
+                continue
+            if block is None:
+                continue
+            if found and not blocks.fit([found[0], block]):  # other shapes: they come with the next block
+                rest = self._ahead[turns.at]
+                self._ahead[turns.at] = block if rest is None else blocks.joined([block, rest])
+                break
+            found.append(block)
+            left -= blocks.size_of(block)
+            turns.gave(blocks.size_of(block))
+        if found:
+            return blocks.joined(found)
+        failure, self._failure = self._failure, None
+        raise failure or End
+
+    def _some(self, n: int) -> Any:
+        """Up to n elements of the dataset whose turn it is; None where it has no more."""
+        turns = self._turns
+        take = turns.current()
+        if take is None:
+            turns.advance()
+            return None
+        try:
+            block = take(blocks.AHEAD) if self._ahead[turns.at] is None else self._ahead[turns.at]
+        except End:
+            turns.ended()
+            return None
+        is_more = blocks.size_of(block) > n
+        self._ahead[turns.at] = blocks.chosen(block, slice(n, None)) if is_more else None
+        return blocks.chosen(block, slice(n)) if is_more else block
+
+
+def in_blocks(parts: Callable[[Iteration], NextPart], cycle: int, length: int) -> Blocks:
+    """`length` elements at a time from `cycle` datasets; `parts(iteration)` returns what gives the next dataset."""
+
+    def start(iteration: Iteration) -> Take:
+        def begin(part: Dataset) -> Take:
+            return blocks.of(part).start_columns(iteration)
+
+        return _ManyInTurns(_Turns(parts(iteration), begin, cycle, length), cycle)
+
+    return Blocks(start, quiet=True)
+
+
+def _interleaved(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    cycle, length = int(cycle_length), int(block_length)
+    if cycle == -1:
+        cycle = torch.get_num_threads()
+    if cycle <= 0:
+        raise InvalidArgumentError(None, None, "cycle_length must be greater than zero.")
+    if length <= 0:
+        raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
+
+    def parts(iteration: Iteration) -> NextPart:
+        following, run = input_dataset.start(iteration), caller(session, f, other_arguments, iteration)
+        return lambda place: part_of(iteration, made, dataset_of(run(*following())), place)
+
+    def start(iteration: Iteration) -> Following:
+        return _one_by_one(_Turns(parts(iteration), lambda part: part.start(iteration), cycle, length))
+
+    def many() -> Blocks | None:
+        source = input_dataset.blocks
+        is_quiet = source is not None and source.quiet and Iteration.is_quiet(session, f)
+        return in_blocks(parts, cycle, length) if is_quiet else None
+
+    made = Dataset(start, blocks=many)
+    return made
+
+
+@dataset("InterleaveDataset")
+def interleave_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+
+
+@dataset("ParallelInterleaveDatasetV2")
+def parallel_interleave_dataset_v2(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    num_parallel_calls: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+
+
+@dataset("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
+def parallel_interleave_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    sloppy: torch.Tensor,
+    buffer_output_elements: torch.Tensor,
+    prefetch_input_elements: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
