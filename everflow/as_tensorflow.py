@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from everflow.legacy import shims
-from everflow.legacy.paths import install, installed_tensorflow  # noqa: F401  the command line asks what it hides
+from everflow.legacy.paths import install
 
 install()
 shims.bring_back()

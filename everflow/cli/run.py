@@ -19,9 +19,9 @@ import traceback
 import types
 from collections.abc import Callable
 
-from everflow import as_tensorflow
 from everflow.cli import inheritance, preparing
 from everflow.cli.preparing import Manner
+from everflow.legacy.paths import installed_tensorflow
 from everflow.version import EVERFLOW_VERSION
 
 USAGE = "everflow run [-v] [--tf0 | --tf1] [--py2] (SCRIPT | -m MODULE | -c CODE | -) [ARGUMENT ...]"
@@ -66,6 +66,8 @@ def main(args: argparse.Namespace) -> int:
     if not programs:
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2
+    from everflow import as_tensorflow  # noqa: F401  changes this process, which is the program's from here on
+
     if args.verbose:
         _say_what_serves()
     inheritance.leave()
@@ -79,7 +81,7 @@ def _say_what_serves() -> None:
     print(
         f"everflow: tensorflow is Everflow {EVERFLOW_VERSION} in {os.path.dirname(everflow.__file__)}", file=sys.stderr
     )
-    if installed := as_tensorflow.installed_tensorflow():
+    if installed := installed_tensorflow():
         print(f"everflow: the TensorFlow in {os.path.dirname(installed)} is not used", file=sys.stderr)
 
 
