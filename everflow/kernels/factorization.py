@@ -26,6 +26,10 @@ def masked_matmul(
     a: torch.Tensor, b: torch.Tensor, mask_indices: torch.Tensor, transpose_a: torch.Tensor, transpose_b: torch.Tensor
 ) -> torch.Tensor:
     """The entries of a product at some places."""
+    if a.ndim != 2 or b.ndim != 2 or mask_indices.ndim != 2:
+        raise InvalidArgumentError(
+            None, None, f"{list(a.shape)} and {list(b.shape)} at {list(mask_indices.shape)} must be matrices"
+        )
     a = a.mT if bool(transpose_a) else a
     b = b if bool(transpose_b) else b.mT
     rows, columns = mask_indices.unbind(1)

@@ -142,6 +142,7 @@ _OUTSIDE = (
     "PyFunc",
     "Writer",
     "TensorArray",
+    "Rpc",
 )
 
 
