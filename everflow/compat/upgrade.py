@@ -241,12 +241,12 @@ def _files(args):
     """[(from, to)] of what the flags name, and what else to copy."""
     if args.input_file:
         if not args.output_file and not args.inplace:
-            raise ValueError("--outfile=<output file> argument is required when converting a single file.")
+            raise ValueError("--infile needs an --outfile to write to, or --inplace")
         return [(args.input_file, args.output_file or args.input_file)], []
     if not args.input_tree:
         return [], []
     if not args.output_tree and not args.inplace:
-        raise ValueError("--outtree=<output directory> argument is required when converting a file tree.")
+        raise ValueError("--intree needs an --outtree to write to, or --inplace")
     out, converted, others = args.output_tree or args.input_tree, [], []
     for folder, _, names in os.walk(args.input_tree):
         for name in sorted(names):
@@ -323,7 +323,7 @@ def main(argv=None):
     report, details = _report(found), _details(found)
     pathlib.Path(args.report_filename).write_text(report + details, encoding="utf-8")
     print(report + (details if args.print_all else ""))
-    print(f"\nMake sure to read the detailed log {args.report_filename!r}\n")
+    print(f"\nThe whole log is in {args.report_filename!r}\n")
     return 0
 
 

@@ -15,10 +15,7 @@ from everflow.framework.errors import OpError
 from everflow.tools.graph_files import add_flags
 from everflow.train.checkpoint_reader import NewCheckpointReader
 
-_USAGE = (
-    "Usage: inspect_checkpoint --file_name=checkpoint_file_name [--tensor_name=tensor_to_print] [--all_tensors] "
-    "[--all_tensor_names] [--printoptions]"
-)
+_USAGE = "Usage: inspect_checkpoint --file_name=CHECKPOINT [--tensor_name=NAME | --all_tensors | --all_tensor_names]"
 
 
 def _count(shapes):

@@ -39,10 +39,10 @@ def get_header(graphs, proto_fileformat="rawproto", default_ops="NoOp:NoOp,_Recv
         lines = [f"#define SHOULD_REGISTER_{what} true" for what in ("OP(op)", "OP_KERNEL(clz)", "OP_GRADIENT")]
         return _HEAD + "\n".join(lines) + "\n#endif"
     ops = [name for name, _ in get_ops_and_kernels(proto_fileformat, graphs, default_ops)]
-    asked = "\n".join(f'     || same_name(op, "{name}")' for name in ops)
+    asked = " ||\n         ".join(f'same_name(op, "{name}")' for name in ops) or "false"
     return (
-        f"{_HEAD}{_SAME}\nconstexpr inline bool ShouldRegisterOp(const char op[]) {{\n  return false\n{asked}\n  ;\n}}\n"
-        f"#define SHOULD_REGISTER_OP(op) ShouldRegisterOp(op)\n#define SHOULD_REGISTER_OP_KERNEL(clz) true\n"
+        f"{_HEAD}{_SAME}\nconstexpr bool op_is_used(const char* op) {{\n  return {asked};\n}}\n"
+        f"#define SHOULD_REGISTER_OP(op) op_is_used(op)\n#define SHOULD_REGISTER_OP_KERNEL(clz) true\n"
         f"#define SHOULD_REGISTER_OP_GRADIENT {'true' if 'SymbolicGradient' in ops else 'false'}\n#endif"
     )
 

@@ -183,7 +183,7 @@ class _Wrapper(RNNCell):
 
     def __init__(self, cell):
         if not callable(cell) or not hasattr(cell, "state_size"):
-            raise TypeError("The parameter cell is not a RNNCell.")
+            raise TypeError(f"A cell is wanted, which has a state_size and can be called; {cell!r} is none")
         self._cell = cell
 
     state_size = property(lambda self: self._cell.state_size)
@@ -208,7 +208,7 @@ class OutputProjectionWrapper(_Wrapper):
     def __init__(self, cell, output_size):
         super().__init__(cell)
         if output_size < 1:
-            raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
+            raise ValueError(f"output_size is at least 1, not {output_size}")
         self._output_size = output_size
 
     output_size = property(lambda self: self._output_size)
@@ -261,9 +261,9 @@ class MultiRNNCell(RNNCell):
 
     def __init__(self, cells, state_is_tuple=True):
         if not cells:
-            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+            raise ValueError("MultiRNNCell wants one cell or more, and there is none")
         if not state_is_tuple and any(nest.is_sequence(cell.state_size) for cell in cells):
-            raise ValueError("Some cells return tuples of states, but the flag state_is_tuple is not set.")
+            raise ValueError("With state_is_tuple=False no cell may have a tuple for its state, and one has")
         self._cells, self._state_is_tuple = list(cells), state_is_tuple
 
     output_size = property(lambda self: self._cells[-1].output_size)
