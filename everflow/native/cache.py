@@ -10,8 +10,8 @@ import stat
 import tempfile
 from collections.abc import Callable
 
-# Bytes of all files together; the ones that were not used for longest go first. To count them takes long where there are
-# many, so that it is done once for so many bytes written.
+# Bytes of all files together; the ones that were not used for longest go first. To count them takes long where there
+# are many, so that it is done once for so many bytes written.
 MOST, BETWEEN_COUNTS = 256 << 20, 4 << 20
 _MARK = b"everflow object 1\n"
 

@@ -234,7 +234,7 @@ class NestWriter:
         widest = LANES // max(v.dtype.itemsize for v in values)
         if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
             return 1, 1
-        # A chain of functions longer than what the processor looks ahead waits for each result, unless others go beside.
+        # A chain of functions longer than the processor looks ahead waits for each result, unless others go beside.
         most = 1 if dear and self.work < LONG_WORK else 4
         return _lanes(last.size, widest, most)
 

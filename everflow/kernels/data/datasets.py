@@ -94,7 +94,8 @@ def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[...
 
     if "node" not in asked.parameters:
         at_node = inspect.Parameter("node", inspect.Parameter.KEYWORD_ONLY)
-        make.__signature__ = asked.replace(parameters=[*asked.parameters.values(), at_node])  # type: ignore[attr-defined]
+        parameters = [*asked.parameters.values(), at_node]
+        make.__signature__ = asked.replace(parameters=parameters)  # type: ignore[attr-defined]
     return make
 
 
