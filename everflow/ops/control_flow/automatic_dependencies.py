@@ -177,8 +177,6 @@ def automatic_control_dependencies(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def ordered(*args: Any, **kwargs: Any) -> Any:
         with AutomaticControlDependencies() as order:
-            result = f(*args, **kwargs)
-            flat = [order.mark_as_return(value) for value in nest.flatten(result)]
-            return nest.pack_sequence_as(result, flat)
+            return nest.map_structure(order.mark_as_return, f(*args, **kwargs))
 
     return ordered
