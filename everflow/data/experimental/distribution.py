@@ -7,7 +7,6 @@ from everflow.data.dataset import DatasetV1Adapter
 from everflow.data.settings import as_int64
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensorSpec
-from everflow.framework.scopes import device
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 
@@ -58,20 +57,3 @@ class _RebatchDataset(DatasetV1Adapter):
             **structure.attributes(spec),
         )
         super().__init__(variant, spec, [input_dataset])
-
-
-class _RemoteDataset(DatasetV1Adapter):
-    """A dataset made anew on another device, from its graph."""
-
-    def __init__(self, graph_def, device_name, element_spec):
-        with device(device_name):
-            super().__init__(raw.DatasetFromGraph(graph_def=graph_def), element_spec)
-
-
-def replicate(dataset, devices):
-    """The same dataset on each of some devices, by name.
-
-    >>> replicate(dataset, ["/job:worker/task:0", "/job:worker/task:1"])["/job:worker/task:0"]
-    """
-    graph_def = dataset._as_serialized_graph()
-    return {name: _RemoteDataset(graph_def, name, dataset.element_spec) for name in devices}
