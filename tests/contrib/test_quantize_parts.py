@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 # isort: split
 from tensorflow.contrib.quantize.python import common, graph_matcher, input_to_ops, quant_ops

@@ -1,7 +1,7 @@
 """`framework.error_interpolation`: tags in messages, and what is known of the ops they name."""
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 # isort: split
 from tensorflow.python.framework import error_interpolation

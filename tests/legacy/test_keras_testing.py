@@ -9,7 +9,7 @@ import pytest
 from absl.testing import parameterized
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 # isort: split
 from tensorflow.python.keras import keras_parameterized, testing_utils
