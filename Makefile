@@ -16,7 +16,7 @@ test: $(STAMP)  ## style, types and every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 test-all: test  ## the same with the slow sweeps: kernels held to their facts, thousands of random programs
 	$(BIN)/pytest -n 2 -m slow

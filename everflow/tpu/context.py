@@ -91,9 +91,9 @@ class TPUReplicateContext(ClusterContext):
 
 def _replicated_core(graph):
     """The logical core that a device scope around asks for, if one does."""
-    for entry in reversed(graph._device_stack):
-        if isinstance(entry, str) and entry:
-            spec = devices.DeviceSpec.from_string(entry)
+    for scope in reversed(graph._device_stack):
+        if isinstance(scope.request, str) and scope.request:
+            spec = devices.DeviceSpec.from_string(scope.request)
             if spec.device_type == "TPU_REPLICATED_CORE" and spec.device_index is not None:
                 return spec.device_index
     return None

@@ -81,7 +81,7 @@ def test_inspect_a_tensor_and_what_is_not_there(folder, capsys):
     assert main(["inspect", str(folder / "nothing")]) == 1
     (folder / "empty").mkdir()
     assert main(["inspect", str(folder / "empty")]) == 1
-    assert "no event file" in capsys.readouterr().err
+    assert "nor event files" in capsys.readouterr().err
     assert main(["inspect"]) == 2
 
 

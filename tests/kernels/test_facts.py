@@ -99,6 +99,8 @@ BOUND = """
     BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D
     Case For If PartitionedCall RemoteCall StatefulPartitionedCall StatelessIf StatelessWhile SymbolicGradient While EagerPyFunc
     IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional
+    AdjustHsvInYiq BatchFunction BlockLSTMGradV2 MapDefun MaskedMatmul WALSComputePartialLhsAndRhs
+    XlaConv XlaDot XlaEinsum XlaIf XlaReduce XlaReduceWindow XlaSelectAndScatter XlaSelfAdjointEig XlaSvd XlaWhile
 """
 BOUND_IF_LARGE = """
     Sigmoid Softplus SoftplusGrad Elu EluGrad Selu SeluGrad Sinh Cosh Atanh Atan2 Pow Igamma Igammac IgammaGradA Betainc Rsqrt BesselI0e

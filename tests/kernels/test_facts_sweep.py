@@ -250,6 +250,8 @@ _LEFT = {
     "CreateSummaryDbWriter": "writes a database",
     "SqlDataset": "reads a database",
     "ExperimentalSqlDataset": "as the one before",
+    "_DecodeJpegs": "stands for many calls of DecodeJpeg in a pipeline, whose tests compare it with those",
+    "_DecodePngs": "as the one before",
     "Rpc": "calls a server",
     "TryRpc": "as the one before",
 }

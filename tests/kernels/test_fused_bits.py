@@ -42,7 +42,8 @@ KEEPS_BITS = {
     "_RunningSumOfRows": (False, "one long sum instead of a sum of sums"),
     "_Total": (False, "ends a running sum"),
 }
-NOT_FUSED = {"_Send", "_Recv"}  # they move values
+# They move values, or decode many images in one call.
+NOT_FUSED = {"_Send", "_Recv", "_DecodeJpegs", "_DecodePngs"}
 
 FLOATS = [torch.float32, torch.float64]
 SHAPES = [(), (1,), (7,), (3, 5), (33, 17), (2, 1, 9), (40003,)]

@@ -22,23 +22,25 @@ def elements(dataset):
                 return found
 
 
-numbers = tf.data.Dataset.range(4)
+def numbers():
+    return tf.data.Dataset.range(4)
+
 
 KINDS = [
     (lambda: data.RangeDataset(4), [0, 1, 2, 3]),
-    (lambda: data.TakeDataset(numbers, 2), [0, 1]),
-    (lambda: data.SkipDataset(numbers, 2), [2, 3]),
-    (lambda: data.RepeatDataset(numbers, 2), [0, 1, 2, 3] * 2),
-    (lambda: data.PrefetchDataset(numbers, 1, slack_period=2), [0, 1, 2, 3]),
-    (lambda: data.MapDataset(numbers, lambda x: x + 1), [1, 2, 3, 4]),
-    (lambda: data.ParallelMapDataset(numbers, lambda x: x + 1, 2), [1, 2, 3, 4]),
-    (lambda: data.FilterDataset(numbers, lambda x: x > 1), [2, 3]),
-    (lambda: data._MaxIntraOpParallelismDataset(numbers, 1), [0, 1, 2, 3]),
-    (lambda: data._PrivateThreadPoolDataset(numbers, 1), [0, 1, 2, 3]),
-    (lambda: data._ModelDataset(numbers, 0, 0), [0, 1, 2, 3]),
-    (lambda: data._OptimizeDataset(numbers, ["noop_elimination"]), [0, 1, 2, 3]),
-    (lambda: numbers.apply(data.sleep(1)), [0, 1, 2, 3]),
-    (lambda: data._RestructuredDataset(numbers, tf.TensorSpec([], tf.int64)), [0, 1, 2, 3]),
+    (lambda: data.TakeDataset(numbers(), 2), [0, 1]),
+    (lambda: data.SkipDataset(numbers(), 2), [2, 3]),
+    (lambda: data.RepeatDataset(numbers(), 2), [0, 1, 2, 3] * 2),
+    (lambda: data.PrefetchDataset(numbers(), 1, slack_period=2), [0, 1, 2, 3]),
+    (lambda: data.MapDataset(numbers(), lambda x: x + 1), [1, 2, 3, 4]),
+    (lambda: data.ParallelMapDataset(numbers(), lambda x: x + 1, 2), [1, 2, 3, 4]),
+    (lambda: data.FilterDataset(numbers(), lambda x: x > 1), [2, 3]),
+    (lambda: data._MaxIntraOpParallelismDataset(numbers(), 1), [0, 1, 2, 3]),
+    (lambda: data._PrivateThreadPoolDataset(numbers(), 1), [0, 1, 2, 3]),
+    (lambda: data._ModelDataset(numbers(), 0, 0), [0, 1, 2, 3]),
+    (lambda: data._OptimizeDataset(numbers(), ["noop_elimination"]), [0, 1, 2, 3]),
+    (lambda: numbers().apply(data.sleep(1)), [0, 1, 2, 3]),
+    (lambda: data._RestructuredDataset(numbers(), tf.TensorSpec([], tf.int64)), [0, 1, 2, 3]),
 ]
 
 
@@ -79,7 +81,8 @@ def test_datasets_of_ones_own():
 
 
 def test_ops_of_a_dataset():
-    made = data.obtain_all_variant_tensor_ops(tf.data.Dataset.zip((numbers, numbers.batch(2))))
+    both = numbers()
+    made = data.obtain_all_variant_tensor_ops(tf.data.Dataset.zip((both, both.batch(2))))
     assert sorted(op.type for op in made) == ["BatchDatasetV2", "RangeDataset", "ZipDataset"]
 
 

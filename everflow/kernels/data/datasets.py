@@ -86,8 +86,6 @@ def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[...
             attributes["node"] = node
         made = function(*inputs, **attributes)
         kind = op_type if node is None else node.type.removeprefix("Experimental")
-        if stages.IS_WATCHING:
-            stages.watched(made, kind, inputs, attributes)
         if made.origin is None:
             made.came_from(Origin(kind, make, inputs, attributes, node))
         return made
@@ -300,6 +298,8 @@ class Dataset:
     def came_from(self, origin: Origin) -> None:
         """Remember how it was made."""
         self.origin = origin
+        if stages.IS_WATCHING:
+            stages.watched(self, origin.op_type, origin.inputs, origin.attributes)
         self.asserts = origin.op_type == "AssertNextDataset" or any(part.asserts for part in origin.sources())
 
     @functools.cached_property

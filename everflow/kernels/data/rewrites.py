@@ -17,6 +17,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.data import stages
 from everflow.kernels.data.batches import batched, grouped
 from everflow.kernels.data.datasets import INSTANCE, Dataset, Following, Iteration, dataset, same_elements, stateful_ops
 from everflow.kernels.data.origins import MAKERS, Origin
@@ -153,7 +154,10 @@ def _mapped_and_batched(made: Dataset) -> Dataset | None:
     size, drop = outer.number(1), len(outer.inputs) > 2 and bool(outer.inputs[2])
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
-        whole = grouped(inner.make(*inputs, **inner.attributes), size, drop, batched, with_map=True)
+        mapped = inner.make(*inputs, **inner.attributes)
+        whole = grouped(mapped, size, drop, batched, with_map=True)
+        if stages.IS_WATCHING:  # they are two things still
+            stages.watched(whole, "BatchDataset", [mapped], {})
         whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes, name="MapAndBatchDataset"))
         return whole
 
