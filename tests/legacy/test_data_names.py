@@ -147,7 +147,7 @@ def test_options_of_ones_own():
     assert (merged.x, merged.y) == (7, 1.5)
     with pytest.raises(TypeError):
         data_options.merge_options(mine, tf.data.Options())
-    with pytest.raises(ValueError, match="At least one"):
+    with pytest.raises(ValueError, match="one object with options"):
         data_options.merge_options()
 
 

@@ -19,34 +19,41 @@ class OptionsBase:
 
     def __setattr__(self, name, value):
         if not hasattr(type(self), name):
-            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+            raise AttributeError(f"{type(self).__name__} has no option {name!r}")
         object.__setattr__(self, name, value)
 
 
+class _Option:
+    """An attribute that holds a value of one type, among the `_options` of the object that has it."""
+
+    def __init__(self, name, kind, default, doc):
+        self._name, self._kind, self._default, self.__doc__ = name, kind, default, doc
+
+    def __get__(self, holder, owner=None):
+        if holder is None:
+            return self
+        kept = holder._options
+        return kept[self._name] if self._name in kept else kept.setdefault(self._name, self._default())
+
+    def __set__(self, holder, value):
+        if not isinstance(value, self._kind):
+            raise TypeError(f"The option {self._name!r} takes a {self._kind}, not {value!r}, which is a {type(value)}")
+        holder._options[self._name] = value
+
+
 def create_option(name, ty, docstring, default_factory=lambda: None):
-    """A property that holds a value of a type."""
-
-    def read(option):
-        if name not in option._options:
-            option._options[name] = default_factory()
-        return option._options[name]
-
-    def write(option, value):
-        if not isinstance(value, ty):
-            raise TypeError(f"Property {name} must be of type {ty}, got: {value!r} (type: {type(value)})")
-        option._options[name] = value
-
-    return property(read, write, None, docstring)
+    """An attribute of a class of options that holds a value of a type; until one is set, what the factory makes."""
+    return _Option(name, ty, default_factory, docstring)
 
 
 def merge_options(*options_list):
     """Options that were set in any of several objects of one class; the last one that did decides."""
     if not options_list:
-        raise ValueError("At least one options should be provided")
+        raise ValueError("merge_options takes one object with options at least")
     kind = type(options_list[0])
     for options in options_list:
         if not isinstance(options, kind):
-            raise TypeError(f"Incompatible options type: {kind} vs {type(options)}")
+            raise TypeError(f"Options of {kind} and of {type(options)} can't be merged: they must be of one class")
     if not hasattr(options_list[0], "_options"):
         merged = options_list[0]
         for options in options_list[1:]:
