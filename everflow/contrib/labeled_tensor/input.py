@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from everflow.contrib.labeled_tensor.axes import as_axis
@@ -27,20 +27,23 @@ def parse_example(
     serialized: Any, features: Mapping[str, FixedLenFeature], name: str | None = None, example_names: Any = None
 ) -> dict[str, LabeledTensor]:
     """Labeled tensors by feature from Examples along one axis."""
-    serialized = convert_to_labeled_tensor(serialized)
-    plain = {key: feature.plain() for key, feature in features.items()}
-    parsed = examples.parse_example(serialized.tensor, plain, name, example_names)
-    return {key: LabeledTensor(parsed[key], [*serialized.axes.values(), *f.axes]) for key, f in features.items()}
+    return _parsed(examples.parse_example, serialized, features, name, example_names)
 
 
 def parse_single_example(
     serialized: Any, features: Mapping[str, FixedLenFeature], name: str | None = None, example_names: Any = None
 ) -> dict[str, LabeledTensor]:
     """Labeled tensors by feature from one Example."""
+    return _parsed(examples.parse_single_example, serialized, features, name, example_names)
+
+
+def _parsed(
+    parse: Callable[..., Any], serialized: Any, features: Mapping[str, FixedLenFeature], name: str | None, names: Any
+) -> dict[str, LabeledTensor]:
+    """What `parse` gives, with the axes of the Examples (a single one has none) before those of each feature."""
     serialized = convert_to_labeled_tensor(serialized)
-    plain = {key: feature.plain() for key, feature in features.items()}
-    parsed = examples.parse_single_example(serialized.tensor, plain, name, example_names)
-    return {key: LabeledTensor(parsed[key], feature.axes) for key, feature in features.items()}
+    parsed = parse(serialized.tensor, {key: feature.plain() for key, feature in features.items()}, name, names)
+    return {key: LabeledTensor(parsed[key], [*serialized.axes.values(), *f.axes]) for key, f in features.items()}
 
 
 def batch(

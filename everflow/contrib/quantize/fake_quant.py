@@ -91,6 +91,15 @@ def FixedQuantize(inputs, init_min=-6.0, init_max=6.0, scope=None):
         return raw.FakeQuantWithMinMaxArgs(inputs=inputs, min=init_min, max=init_max)
 
 
+def _in_a_range(inputs, initial, named, rules, decay, per_channel, collection):
+    """`inputs` rounded in a range that is kept in variables: the last one, or a moving average where there is a decay."""
+    _, _, narrow_range, num_bits = rules
+    with scopes.variable_scope(None, **named):
+        collections = [collection] if collection else []
+        low, high = ranges(inputs, initial, *rules, decay, per_channel, collections)
+        return _rounded(inputs, low, high, num_bits, narrow_range, per_channel)
+
+
 def LastValueQuantize(
     inputs,
     per_channel=False,
@@ -105,11 +114,9 @@ def LastValueQuantize(
     symmetric=False,
 ):
     """`inputs` rounded in the range that they have; in evaluation, in that of the last step."""
-    with scopes.variable_scope(None, default_name=name_prefix, values=[inputs], reuse=reuse):
-        collections = [vars_collection] if vars_collection else []
-        rules = (is_training, symmetric, narrow_range, num_bits)
-        low, high = ranges(inputs, (init_min, init_max), *rules, None, per_channel, collections)
-        return _rounded(inputs, low, high, num_bits, narrow_range, per_channel)
+    named = {"default_name": name_prefix, "values": [inputs], "reuse": reuse}
+    rules = (is_training, symmetric, narrow_range, num_bits)
+    return _in_a_range(inputs, (init_min, init_max), named, rules, None, per_channel, vars_collection)
 
 
 def MovingAvgQuantize(
@@ -127,11 +134,9 @@ def MovingAvgQuantize(
     symmetric=False,
 ):
     """`inputs` rounded in a moving average of the ranges that they have."""
-    with scopes.variable_scope(None, default_name=name_prefix, values=[inputs], reuse=reuse):
-        collections = [vars_collection] if vars_collection else []
-        rules = (is_training, symmetric, narrow_range, num_bits)
-        low, high = ranges(inputs, (init_min, init_max), *rules, ema_decay, per_channel, collections)
-        return _rounded(inputs, low, high, num_bits, narrow_range, per_channel)
+    named = {"default_name": name_prefix, "values": [inputs], "reuse": reuse}
+    rules = (is_training, symmetric, narrow_range, num_bits)
+    return _in_a_range(inputs, (init_min, init_max), named, rules, ema_decay, per_channel, vars_collection)
 
 
 def quantization_step():

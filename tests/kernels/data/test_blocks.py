@@ -8,22 +8,11 @@ import everflow as tf
 from everflow.kernels.data import blocks
 from everflow.kernels.data.datasets import Blocks, Dataset, End, Iteration, Lists, from_iterable
 from tests.kernels.data import random_pipelines
+from tests.kernels.data.takes import taken
 
 D = tf.data.Dataset
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def taken(made, *sizes):
-    """What takes of these sizes give: lists of numbers, or the exception."""
-    take = made.start_columns(Iteration())
-    found = []
-    for size in sizes:
-        try:
-            found.append(take(size)[0].tolist())
-        except (End, ValueError) as e:
-            found.append(type(e))
-    return found
 
 
 def numbers(count):

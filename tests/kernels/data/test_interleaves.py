@@ -6,23 +6,12 @@ import torch
 
 import everflow as tf
 from everflow.kernels.data import interleaves
-from everflow.kernels.data.datasets import Dataset, End, Iteration, from_iterable
+from everflow.kernels.data.datasets import Dataset, End, from_iterable
+from tests.kernels.data.takes import taken
 
 D = tf.data.Dataset
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def taken(made, *sizes):
-    """What takes of these sizes give: lists of numbers, or the exception."""
-    take = made.start_columns(Iteration())
-    found = []
-    for size in sizes:
-        try:
-            found.append(take(size)[0].tolist())
-        except (End, ValueError) as e:
-            found.append(type(e))
-    return found
 
 
 @pytest.mark.parametrize("cycle", [1, 2, 3, 7])
