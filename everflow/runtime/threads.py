@@ -152,8 +152,10 @@ def tried(
     count: int,
     decide: Callable[[PlanFunction], None],
     nodes: Sequence[Node] = (),
+    sized_by: Sequence[Node] | None = None,
 ) -> PlanFunction:
-    """What a plan of these nodes calls at first: something that tries, if there is a choice.
+    """What a plan of these nodes calls at first: something that tries, if there is a choice. Where machine code took the
+    place of some, sizes are those of the nodes before.
 
     With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever
     it does to bits.
@@ -162,7 +164,7 @@ def tried(
         return with_threads(function, count)
     if _is_set("EVERFLOW_QUICKEST_THREADS") or may_choose_threads(nodes):
         return Trial(function, count, decide)
-    return with_threads(function, steady_count(nodes, count))
+    return with_threads(function, steady_count(nodes if sized_by is None else sized_by, count))
 
 
 def _is_set(variable: str) -> bool:

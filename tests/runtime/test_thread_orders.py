@@ -74,3 +74,21 @@ class TestWhatPlansCall:
     def test_one_that_was_told_tries(self, monkeypatch):
         monkeypatch.setenv("EVERFLOW_QUICKEST_THREADS", "1")
         assert self._counts(_nodes(tf.matmul, [4, 4], [4, 4])) == {1, 2}
+
+
+def test_machine_code_leaves_a_plan_its_number(own_graph):
+    """The gradient of the first weights is a product with what a region computed, whose node stands for others' ops."""
+    x = tf.placeholder(tf.float32, [128, 784])
+    weights, bias = tf.Variable(tf.zeros([784, 256])), tf.Variable(tf.zeros([256]))
+    hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, weights), bias))
+    loss = tf.reduce_sum(tf.square(tf.matmul(hidden, tf.Variable(tf.zeros([256, 1])))))
+    gradients = tf.gradients(loss, [weights, bias])
+    counts = []
+    for level in (-1, 1):
+        config = tf.ConfigProto(intra_op_parallelism_threads=2)
+        config.graph_options.optimizer_options.global_jit_level = level
+        with tf.Session(config=config) as sess:
+            plan = sess._executor.prepare(gradients, [x]).plan
+            counts.append(plan.function.threads)
+            assert (plan._native is not None) == (level == 1)
+    assert counts == [2, 2]

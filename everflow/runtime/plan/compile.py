@@ -87,7 +87,7 @@ class Plan:
             if self.emitted is emitted:
                 self.function = function
 
-        return tried(emitted.function, self._threads, decide, list(program.nodes()))
+        return tried(emitted.function, self._threads, decide, list(program.nodes()), list(self.program.nodes()))
 
     def _compile(self, may: Callable[[Node], bool] = is_allowed) -> None:
         """Make the plan with regions of nodes that `may` as machine code."""
