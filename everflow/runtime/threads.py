@@ -45,12 +45,14 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def use(count: int) -> None:
-    """Let kernels that this thread calls take so many threads."""
+def use(count: int) -> int:
+    """Let kernels that this thread calls take so many threads; how many they took before."""
+    # At first torch takes the process's number for this thread, which must not come later.
+    before = _here.count or torch.get_num_threads()
     if _here.count != count:
-        torch.get_num_threads()  # at first it takes the process's number for this thread, which must not come later
         torch.set_num_threads(min(count, _most))
         _here.count = count
+    return before
 
 
 def _only_one() -> None:

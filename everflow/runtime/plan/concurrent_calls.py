@@ -5,7 +5,7 @@ from it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from everflow.framework.errors import CancelledError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from everflow.runtime.state import Step
 
 
-class _End:
+class End:
     """How a call ended."""
 
     def __init__(self, call: Callable[[], Value], step: Step) -> None:
@@ -34,21 +34,24 @@ class _End:
         if self.error is not None:
             raise self.error
 
+    @staticmethod
+    def blame(ends: Sequence[End]) -> None:
+        """Where one failed and others were stopped for it, leave the first its error alone."""
+        failed = [end for end in ends if end.error is not None]
+        if any(not isinstance(end.error, CancelledError) for end in failed):
+            for end in failed:
+                if isinstance(end.error, CancelledError):
+                    end.error = None
 
-def concurrently(step: Step, *calls: Callable[[], Value]) -> list[_End]:
-    """Make calls in threads and wait for all of them. Where one failed and others were stopped for it, only the first
-    has an error.
-    """
-    ends = [_End(call, step) for call in calls]
+
+def concurrently(step: Step, *calls: Callable[[], Value]) -> list[End]:
+    """Make calls in threads and wait for all of them."""
+    ends = [End(call, step) for call in calls]
     threads = [threading.Thread(target=end.run, daemon=True) for end in ends[1:]]
     for thread in threads:
         thread.start()
     ends[0].run()
     for thread in threads:
         thread.join()
-    failed = [end for end in ends if end.error is not None]
-    if any(not isinstance(end.error, CancelledError) for end in failed):
-        for end in failed:
-            if isinstance(end.error, CancelledError):
-                end.error = None
+    End.blame(ends)
     return ends

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,11 +20,12 @@ from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.binding import PLACEHOLDERS, bind, constant_value, is_once, missing_kernel, once_value
-from everflow.runtime.plan.concurrent_calls import concurrently
+from everflow.runtime.plan.concurrent_calls import End, concurrently
 from everflow.runtime.plan.counters import arithmetic, counters, is_count
 from everflow.runtime.plan.failures import not_there, refused, unfed, uninitialized
 from everflow.runtime.plan.lifetimes import find_releases
 from everflow.runtime.plan.partition import mover, torch_device
+from everflow.runtime.plan.partner import side_by_side
 from everflow.runtime.plan.pieces import Pieces
 from everflow.runtime.plan.program import (
     AT_ONCE,
@@ -177,7 +178,14 @@ class _Emitter:
             self.add(depth, f"piece{number}(step, r)", None)
 
     def statements(self, nodes: Iterable[Node], depth: int) -> None:
-        for node in nodes:
+        left = iter([*nodes, None])
+        node = next(left)
+        while node is not None:
+            following = next(left)
+            if following is not None and self.program.beside.get(node) is following:
+                self.together(side_by_side, [node, following], depth)
+                node = next(left)
+                continue
             if node.type == LOOP:
                 self.loop(node, depth)
             elif node.type == IF:
@@ -187,6 +195,7 @@ class _Emitter:
             else:
                 self.node(node, depth)
             self.release(node, depth)
+            node = following
 
     def release(self, after: Node, depth: int) -> None:
         """Let go of values: `del`, or None where the value's branch may not have run."""
@@ -217,14 +226,21 @@ class _Emitter:
 
     def loop(self, loop: Node, depth: int) -> None:
         """A while loop: first values, then condition, body and next values over and over."""
+        self.first_values(loop, depth)
+        if loop.value is not None:
+            self.add(depth, f"done = {self.native_call(loop)}", loop)
+            self.native_results(loop, depth)
+            depth += 1
+        self.rounds(loop, depth)
+
+    def first_values(self, loop: Node, depth: int) -> None:
+        self.takes_step = True
+        for variable, start in zip(loop_variables(loop), loop.inputs, strict=True):
+            self.add(depth, f"{self.name((variable, 0))} = {self.carried(variable, start)}", variable)
+
+    def rounds(self, loop: Node, depth: int) -> None:
         condition, body = loop.blocks
         variables = loop_variables(loop)
-        for variable, start in zip(variables, loop.inputs, strict=True):
-            self.add(depth, f"{self.name((variable, 0))} = {self.carried(variable, start)}", variable)
-        self.takes_step = True
-        if loop.value is not None:
-            self.native_loop(loop, variables, depth)
-            depth += 1
         self.add(depth, "while True:", None)
         predicate = condition.end.inputs[0]
         self.add(depth + 1, "step.check()", predicate[0])
@@ -239,12 +255,16 @@ class _Emitter:
         self.release(body.end, depth + 1)
         self.release(condition.end, depth)
 
-    def native_loop(self, loop: Node, variables: list[Node], depth: int) -> None:
-        """A loop that is machine code: it gives its results, or has the plan run the loop."""
+    def native_call(self, loop: Node) -> str:
+        """The call of a loop that is machine code, which gives its results, or None to have the plan run it."""
         native = loop.value
         self.space[f"k{loop.index}"] = native
-        arguments = [self.name((v, 0)) for v in variables] + [self.name(e) for e in native.outer.inputs]
-        self.add(depth, f"done = k{loop.index}(step, {', '.join(arguments)})", loop)
+        arguments = [self.name((v, 0)) for v in loop_variables(loop)] + [self.name(e) for e in native.outer.inputs]
+        return f"k{loop.index}(step, {', '.join(arguments)})"
+
+    def native_results(self, loop: Node, depth: int) -> None:
+        """What a call gave, and the beginning of what else is done."""
+        native = loop.value
         self.add(depth, "if done is not None:", None)
         results = [self.name(e) for e in native.results]
         # What the loop's condition would have left behind is let go below, whoever made it.
@@ -260,25 +280,34 @@ class _Emitter:
         self.add(depth, "else:", None)
 
     def at_once(self, group: Node, depth: int) -> None:
+        self.together(concurrently, list(group.blocks[0]), depth)
+        self.release(group.blocks[0].end, depth)
+
+    def together(self, run: Callable[..., Sequence[End]], nodes: list[Node], depth: int) -> None:
         """Nodes that run at the same time: all of them end, then each raises its error on a line of its own, or gives
         its results.
         """
         self.takes_step = True
-        self.space["concurrently"] = concurrently
-        nodes = list(group.blocks[0])
-        calls = [self.expression(node) for node in nodes]
-        self.add(depth, f"ends = concurrently(step, {', '.join(f'lambda: {call}' for call in calls)})", nodes[0])
+        self.space[run.__name__] = run
+        for node in nodes:
+            if node.type == LOOP:
+                self.first_values(node, depth)
+        calls = [self.native_call(node) if node.type == LOOP else self.expression(node) for node in nodes]
+        self.add(depth, f"ends = {run.__name__}(step, {', '.join(f'lambda: {call}' for call in calls)})", nodes[0])
         for position, node in enumerate(nodes):
             self.add(depth, f"ends[{position}].check()", node)
         for position, node in enumerate(nodes):
             self.begin(depth, node)
-            if targets := self.targets(node):
+            if node.type == LOOP:
+                self.add(depth, f"done = ends[{position}].result", node)
+                self.native_results(node, depth)
+                self.rounds(node, depth + 1)
+            elif targets := self.targets(node):
                 self.add(depth, f"{targets} = ends[{position}].result", node)
             self.record(node, depth)
         self.add(depth, "del ends", None)
         for node in nodes:
             self.release(node, depth)
-        self.release(group.blocks[0].end, depth)
 
     # --- names -------------------------------------------------------------------------------
 

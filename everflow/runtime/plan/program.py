@@ -261,6 +261,7 @@ class Program:
         self.fetched_nodes: list[Node | None] = []  # who made each fetch in the graph, for messages
         self.devices: dict[str, list[Node]] = {}  # the nodes of the pruned graph by device
         self.size_before = 0  # nodes of the pruned graph
+        self.beside: dict[Node, Node] = {}  # node → the one behind it that runs side by side with it
         self.delayed = 0  # writes of variables that were put after uses
         self.journal: list[
             tuple[str, str, str]

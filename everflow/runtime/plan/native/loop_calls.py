@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Rows that there is room for on a stack, or in an array that grows, when a loop runs for the first time.
 FIRST_ROOM = 32
+# Additions or so between two questions whether to go on.
+WORK_AT_ONCE = 20_000_000
 
 
 class _Running(threading.local):
@@ -71,7 +73,8 @@ class NativeLoop:
         self._loop, self._run, self._state = loop, run, state
         loop.draws.sort(key=lambda draw: draw.node.name)  # in which order they are held
         self._words = [0] * loop.procedure.words
-        self._words[procedures.PATIENCE] = self._words[procedures.TICKS] = loop.rounds_at_once
+        self.work = loop.work  # of a round
+        self._words[procedures.PATIENCE] = self._words[procedures.TICKS] = max(1, WORK_AT_ONCE // max(loop.work, 1))
         handles = list(dict.fromkeys(rows.handle for rows in loop.rows))
         self.outer = Node(program.new_index(), node.op, node.name, END)
         self.outer.block = node.block

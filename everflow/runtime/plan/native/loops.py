@@ -33,8 +33,6 @@ from everflow.runtime.plan.native.steps import MAKES, STEPS, NotNative, step
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import FEED, IF, LOOP, VALUE, VARIABLE, Block, Edge, Node, is_ref, loop_variables
 
-# Additions or so between two questions whether to go on.
-WORK_AT_ONCE = 20_000_000
 _CONSTANTS = (VALUE, "Const")
 # Op types that are steps, though they have expressions.
 _STEPS_RATHER = ("MatMul", "_MatMulBias", "Gather", "GatherV2")
@@ -53,7 +51,7 @@ class Loop:
     results: dict[Edge, int] = field(default_factory=dict)  # value that the loop ends with → word
     sums: set[Edge] = field(default_factory=set)  # results that the plan has as running sums
     dtypes: dict[Edge, DType] = field(default_factory=dict)  # of results
-    rounds_at_once: int = 1
+    work: int = 0  # of a round, in additions or so
 
 
 def translate(loop: Node, writer: Writer, name: str) -> Loop:
@@ -112,7 +110,7 @@ class Translator:
         self._go_round(loop, variables)
         self._hand_out(loop)
         self.procedure.end()
-        self.made.rounds_at_once = max(1, WORK_AT_ONCE // max(self.work, 1))
+        self.made.work = self.work
         return self.made
 
     def _argument(self, edge: Edge, word: int) -> ir.Value:

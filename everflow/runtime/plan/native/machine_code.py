@@ -24,6 +24,7 @@ from everflow.runtime.plan.native.edges import within
 from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
 from everflow.runtime.plan.native.loops import translate
 from everflow.runtime.plan.native.memory_order import stands_for_variable
+from everflow.runtime.plan.native.pairs import pair_up
 from everflow.runtime.plan.native.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.native.tiers import is_allowed
@@ -35,11 +36,20 @@ if TYPE_CHECKING:
     from everflow.runtime.state import SessionState
 
 
-def with_machine_code(program: Program, state: SessionState, may: Callable[[Node], bool] = is_allowed) -> int:
+def with_machine_code(
+    program: Program, state: SessionState, may: Callable[[Node], bool] = is_allowed, in_pairs: bool = False
+) -> int:
     """Let loops and regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly
-    outside of Python's lock.
+    outside of Python's lock. `in_pairs`: what is heavy may run side by side.
     """
     loops = sum(_make_loop(program, loop, state) for loop in _loops(program) if all(map(may, within(loop))))
+    regions = _make_regions(program, state, may)
+    if in_pairs and loops + regions:
+        pair_up(program)
+    return loops + regions
+
+
+def _make_regions(program: Program, state: SessionState, may: Callable[[Node], bool]) -> int:
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
@@ -59,11 +69,11 @@ def with_machine_code(program: Program, state: SessionState, may: Callable[[Node
             )
             made.append((node, region, entry))
     if not made:
-        return loops
+        return 0
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made], _TYPES)
     for node, region, entry in made:
         node.value = _caller(region, entry, loaded.function(entry.name), state)
-    return loops + len(made)
+    return len(made)
 
 
 def _loops(program: Program) -> Iterator[Node]:

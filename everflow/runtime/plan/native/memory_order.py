@@ -12,7 +12,7 @@ from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.program import Edge, Node, Program, is_known, is_ref
 
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
-_READS = ("Identity", "ReadVariableOp")
+READS = ("Identity", "ReadVariableOp")
 
 
 class Variables:
@@ -47,7 +47,7 @@ class Variables:
     def read_by(self, edge: Edge, writer: Node) -> Node | None:
         """The variable whose whole buffer a value is, as it is when the writer runs; None where that is not sure."""
         read = edge[0]
-        if read.type not in _READS or not stands_for_variable(read.inputs[0]):
+        if read.type not in READS or not stands_for_variable(read.inputs[0]):
             return None
         variable = self.behind(read.inputs[0])
         if variable is None:
@@ -84,7 +84,7 @@ class Variables:
                         is_apart = reader in chosen and (writes_rows(node) or self.read_by(edge, node) is not variable)
                         level = max(level, levels[reader] + is_apart)
                 updating = max(updating, level)
-            elif node not in chosen and node.facts.fails and node.type not in _READS:
+            elif node not in chosen and node.facts.fails and node.type not in READS:
                 level = max(level, updating + 1)
                 failing = max(failing, level)
             elif node in chosen and checks(node):  # in one region what is done before it fails is done, too

@@ -21,7 +21,14 @@ from everflow.native import lowering, scalars
 from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
-from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable, writes_rows
+from everflow.runtime.plan.native.memory_order import (
+    READS,
+    VARIABLES,
+    Variables,
+    checks,
+    stands_for_variable,
+    writes_rows,
+)
 from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
@@ -165,7 +172,7 @@ def find_regions(
     """
     variables = Variables(program)
     for block in list(program.blocks()):
-        if _is_in_native_loop(block):
+        if is_in_native_loop(block):
             continue
         stretch: list[Node] = []
         for node in [*block, None]:
@@ -182,7 +189,7 @@ def find_regions(
 
 
 def _is_free(node: Node) -> bool:
-    return node.effect is not Effect.ACTS and not node.wanted
+    return node.effect is not Effect.ACTS and (not node.wanted or node.type in READS)
 
 
 def _is_update(node: Node) -> bool:
@@ -220,7 +227,11 @@ def _regions_of(
     block: Block, stretch: list[Node], behind: Node | None, variables: Variables, may: Callable[[Node], bool]
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     counts = block.owner is not None and _is_in_loop(block)
-    chosen = {n: work for n in stretch if may(n) and not (counts and _is_counter(n)) and (work := work_of(n))}
+    chosen = {
+        n: work
+        for n in stretch
+        if may(n) and not (n.wanted and n.type in READS) and not (counts and _is_counter(n)) and (work := work_of(n))
+    }
     if not chosen:
         return
     written = {
@@ -453,7 +464,7 @@ def _is_in_loop(block: Block) -> bool:
     return any(owner.type == LOOP for owner in _owners(block))
 
 
-def _is_in_native_loop(block: Block) -> bool:
+def is_in_native_loop(block: Block) -> bool:
     """Whether a loop around a block is machine code as a whole."""
     return any(owner.type == LOOP and owner.value is not None for owner in _owners(block))
 
