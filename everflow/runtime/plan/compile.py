@@ -94,7 +94,7 @@ class Plan:
         from everflow.runtime.plan.native.machine_code import with_machine_code  # a library that not every machine has
 
         program = self.program.copy()
-        if with_machine_code(program, self.state, may, in_pairs=self._threads > 1):
+        if with_machine_code(program, self.state, may, self._threads > 1):
             self._native = _emitted(program, self.state, to_numpy=self._to_numpy), program
 
     def _change(self) -> None:

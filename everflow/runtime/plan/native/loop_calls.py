@@ -9,6 +9,7 @@ import ctypes
 import threading
 from array import array
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -24,6 +25,7 @@ from everflow.native import procedures
 from everflow.runtime.plan.counters import is_count
 from everflow.runtime.plan.native.loops import Loop
 from everflow.runtime.plan.native.row_steps import Rows
+from everflow.runtime.plan.partner import side_by_side
 from everflow.runtime.plan.program import END, Edge, Node, Program
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ class NativeLoop:
         loop.draws.sort(key=lambda draw: draw.node.name)  # in which order they are held
         self._words = [0] * loop.procedure.words
         self.work = loop.work  # of a round
+        self.is_split = loop.offsets is not None
         self._words[procedures.PATIENCE] = self._words[procedures.TICKS] = max(1, WORK_AT_ONCE // max(loop.work, 1))
         handles = list(dict.fromkeys(rows.handle for rows in loop.rows))
         self.outer = Node(program.new_index(), node.op, node.name, END)
@@ -103,7 +106,7 @@ class NativeLoop:
                 words[draw.key], words[draw.low], words[draw.high] = map(
                     _signed, (drawn.place.key, counter, counter >> 64)
                 )
-            block = self._run_with_room(step, words, held)
+            block = self._run_with_room(step, words, held, results)
             if block is None:
                 return None
             for draw, drawn in zip(self._loop.draws, draws, strict=True):
@@ -115,12 +118,14 @@ class NativeLoop:
     def _stream(self, node: Node) -> Stream:
         return stream_of(node, self._state)  # type: ignore[arg-type]  # a plan's state has a graph
 
-    def _run_with_room(self, step: Step, words: list[int], held: list[_Held]) -> array | None:
+    def _run_with_room(
+        self, step: Step, words: list[int], held: list[_Held], results: list[torch.Tensor | None]
+    ) -> array | None:
         """Run the code until there is room enough for what it keeps; its words afterwards."""
         room = self._room
         while all(h.fill_in(words, room) for h in held):
             block = array("q", words)
-            ended = self._go(step, block.buffer_info()[0])
+            ended = self._go_halves(step, block, results) if self.is_split else self._go(step, block)
             if ended == procedures.DONE:
                 self._room = room
                 return block
@@ -150,10 +155,41 @@ class NativeLoop:
                 words[word] = value.data_ptr()
         return kept
 
-    def _go(self, step: Step, address: int) -> int:
+    def _go_halves(self, step: Step, block: array, results: list[torch.Tensor | None]) -> int:
+        """Run the code for both halves of the rows; sums are those of the first half and the second."""
+        loop, procedure = self._loop, self._loop.procedure
+        other, kept = array("q", block), [torch.empty(procedure.arena + procedure.scratch, dtype=torch.uint8)]
+        other[procedures.ARENA] = kept[0].data_ptr()
+        other[procedures.SCRATCH] = kept[0].data_ptr() + procedure.arena
+        block[procedures.THREADS] = other[procedures.THREADS] = 1
+        for word, offset in (loop.offsets or {}).items():
+            other[word] += offset
+        for rows in loop.rows:
+            if rows.flags:
+                kept.append(torch.zeros(block[rows.count], dtype=torch.uint8))
+                other[rows.flags] = kept[-1].data_ptr()
+        for edge, word in loop.first.items():
+            if edge[0].output_dtypes[0] is dtypes.variant:
+                kept.append(torch.zeros(edge[0].shape() or (), dtype=torch.float64))
+                other[word] = kept[-1].data_ptr()
+        sums = []
+        for (edge, word), total in zip(loop.results.items(), results, strict=True):
+            if edge in loop.sums and total is not None:
+                sums.append((total, torch.empty_like(total)))
+                other[word] = sums[-1][1].data_ptr()
+        ends = side_by_side(step, partial(self._go, step, block), partial(self._go, step, other))
+        for end in ends:
+            end.check()
+        ended = max(end.result for end in ends)
+        if ended == procedures.DONE:
+            for total, part in sums:
+                total += part
+        return ended
+
+    def _go(self, step: Step, block: array) -> int:
         before, _running.step = _running.step, step
         try:
-            ended = self._run(address)
+            ended = self._run(block.buffer_info()[0])
         finally:
             _running.step = before
         if ended == procedures.STOPPED:

@@ -25,6 +25,7 @@ from everflow.native.procedures import Procedure
 from everflow.native.values import INPUT, Value
 from everflow.runtime.plan.counters import is_count
 from everflow.runtime.plan.native.edges import handles_of, is_number, origin, shape_of, taken, within
+from everflow.runtime.plan.native.halves import SPLIT, Halves
 from everflow.runtime.plan.native.other_steps import Draw
 from everflow.runtime.plan.native.product_steps import SUM_OF_PRODUCTS, SUM_OF_ROWS
 from everflow.runtime.plan.native.regions import MOST_WORK, NUMBERS, Region, plain_form, work_of
@@ -52,12 +53,14 @@ class Loop:
     sums: set[Edge] = field(default_factory=set)  # results that the plan has as running sums
     dtypes: dict[Edge, DType] = field(default_factory=dict)  # of results
     work: int = 0  # of a round, in additions or so
+    # Where each half of the rows is a loop of its own: word → bytes from the first half to the second.
+    offsets: dict[int, int] | None = None
 
 
-def translate(loop: Node, writer: Writer, name: str) -> Loop:
-    """Write the procedure of a loop; NotNative where there is none."""
+def translate(loop: Node, writer: Writer, name: str, halves: Halves | None = None) -> Loop:
+    """Write the procedure of a loop, or of half of its rows; NotNative where there is none."""
     _check(loop)
-    return Translator(writer, name).translate(loop)
+    return Translator(writer, name, halves).translate(loop)
 
 
 def _check(loop: Node) -> None:
@@ -87,10 +90,11 @@ def _is_nothing(node: Node) -> bool:
 class Translator:
     """Writes a loop's procedure: which values lie where, and in which order steps and expressions come."""
 
-    def __init__(self, writer: Writer, name: str) -> None:
+    def __init__(self, writer: Writer, name: str, halves: Halves | None = None) -> None:
         self.writer = writer
         self.procedure = Procedure(writer, name)
-        self.made = Loop(self.procedure)
+        self.made = Loop(self.procedure, offsets=None if halves is None else {})
+        self.halves = halves
         self.where: dict[Edge, Place] = {}  # where values lie that were made inside
         self.destined: dict[Edge, Place] = {}  # where values are to lie that are not made yet
         self.rows: dict[tuple[Edge, str | None], Rows] = {}
@@ -111,7 +115,19 @@ class Translator:
         self._hand_out(loop)
         self.procedure.end()
         self.made.work = self.work
+        for words in (self.made.first, self.made.outer, self.made.results):
+            for edge, word in words.items():
+                self.note_offset(edge, word)
         return self.made
+
+    def note_offset(self, edge: Edge, word: int) -> None:
+        """Where a word tells the address of a split value, note where the second half begins."""
+        if self.halves is not None and self.made.offsets is not None and self.halves.kind(edge) == SPLIT:
+            self.made.offsets[word] = self.size(edge)
+
+    def row_shape(self, edge: Edge) -> tuple[int, ...]:
+        """The shape of a value with all of its rows."""
+        return shape_of(edge) if self.halves is None else self.halves.row_shape(edge)
 
     def _argument(self, edge: Edge, word: int) -> ir.Value:
         """The address of a value that the caller gives: of the word where that is the value, else what it holds."""

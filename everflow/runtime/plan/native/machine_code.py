@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import math
@@ -21,6 +22,7 @@ from everflow.runtime.plan.binding import bind, call_arguments, constant_value, 
 from everflow.runtime.plan.failures import told
 from everflow.runtime.plan.locking import excludes_others
 from everflow.runtime.plan.native.edges import within
+from everflow.runtime.plan.native.halves import halved
 from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
 from everflow.runtime.plan.native.loops import translate
 from everflow.runtime.plan.native.memory_order import stands_for_variable
@@ -42,7 +44,7 @@ def with_machine_code(
     """Let loops and regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly
     outside of Python's lock. `in_pairs`: what is heavy may run side by side.
     """
-    loops = sum(_make_loop(program, loop, state) for loop in _loops(program) if all(map(may, within(loop))))
+    loops = sum(_make_loop(program, loop, state, in_pairs) for loop in _loops(program) if all(map(may, within(loop))))
     regions = _make_regions(program, state, may)
     if in_pairs and loops + regions:
         pair_up(program)
@@ -87,13 +89,14 @@ def _loops(program: Program) -> Iterator[Node]:
                 left += node.blocks
 
 
-def _make_loop(program: Program, loop: Node, state: SessionState) -> bool:
-    """Let a loop be machine code, if all that it holds can."""
+def _make_loop(program: Program, loop: Node, state: SessionState, in_halves: bool) -> bool:
+    """Let a loop be machine code, if all that it holds can; in two halves, if its rows know nothing of each other."""
     if not toolchain.can_multiply():
         return False
     writer = Writer(toolchain.can_share())
     try:
-        made = translate(loop, writer, "loop")
+        with halved(loop) if in_halves else contextlib.nullcontext() as halves:
+            made = translate(loop, writer, "loop", halves)
     except NotNative:
         return False
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), ["loop"], CALLBACKS)

@@ -80,7 +80,7 @@ def _alone(node: Node, cost: float) -> float:
 def seconds(node: Node) -> float:
     """How long a node takes one thread, about; 0 for what is no candidate."""
     if node.type == LOOP:
-        return 0.0 if node.value is None else _ROUNDS * _IN_LOOP * node.value.work
+        return 0.0 if node.value is None or node.value.is_split else _ROUNDS * _IN_LOOP * node.value.work
     if torch_device(node.device) != "cpu" or node.effect is not Effect.PURE:
         return 0.0
     if node.type in _CONVOLUTIONS:

@@ -90,7 +90,7 @@ class Region:
             self._find_variables(variables)
         inside = set(nodes)
         for node in nodes:
-            known = _known_positions(node)
+            known = known_positions(node)
             given = [None if i in known else self._value(e) for i, e in enumerate(node.inputs)]
             results = lowered(node, given, self.draws.index(node) if node in self.draws else 0)
             if isinstance(results, Checked) and self.is_open:
@@ -328,7 +328,7 @@ def work_of(node: Node) -> int:
     found = lowering.find(node.type)
     if found is None or torch_device(node.device) != "cpu":
         return 0
-    edges = [e for i, e in enumerate(node.inputs) if i not in _known_positions(node)]
+    edges = [e for i, e in enumerate(node.inputs) if i not in known_positions(node)]
     made = [] if found.updates else [(node, i) for i in range(len(node.output_dtypes))]
     by_handle, may_be_open = found.updates or found.reads, is_open(node)
     for edge in [*edges, *made]:
@@ -358,7 +358,7 @@ def lowered(node: Node, values: list[Any], draw: int = 0) -> tuple[Value, ...]:
     """
     found = lowering.find(node.type)
     assert found is not None
-    for position in _known_positions(node):
+    for position in known_positions(node):
         value = node.constant_input(position)
         if value is None:
             return ()
@@ -379,7 +379,7 @@ def lowered(node: Node, values: list[Any], draw: int = 0) -> tuple[Value, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def _known_positions(node: Node) -> set[int]:
+def known_positions(node: Node) -> set[int]:
     """The inputs whose values a lowering has to know."""
     found = lowering.find(node.type)
     return set() if found is None else {p % len(node.inputs) for p in found.known}

@@ -12,7 +12,7 @@ from everflow.framework import dtypes
 from everflow.framework.dtypes import DType
 from everflow.native.nest_code import I64
 from everflow.native.procedures import NO_ROOM, REFUSED
-from everflow.runtime.plan.native.edges import is_number, origin, shape_of
+from everflow.runtime.plan.native.edges import is_number, origin
 from everflow.runtime.plan.native.regions import NUMBERS
 from everflow.runtime.plan.native.steps import NotNative, step
 from everflow.runtime.plan.program import Edge, Node
@@ -61,7 +61,7 @@ def rows_of(t: Translator, handle: Edge, value: Edge, *, is_stack: bool, is_writ
         word = t.procedure.word
         dtype = value[0].output_dtypes[value[1]]
         found = Rows(
-            handle, is_stack, is_written, dtype, shape_of(value), word(), word(), may_grow=word(), source=source
+            handle, is_stack, is_written, dtype, t.row_shape(value), word(), word(), may_grow=word(), source=source
         )
         if is_stack:
             found.used = word()
@@ -69,7 +69,8 @@ def rows_of(t: Translator, handle: Edge, value: Edge, *, is_stack: bool, is_writ
             found.flags, found.may_repeat = word(), word()
         t.rows[handle, source] = found
         t.made.rows.append(found)
-    elif found.is_written != is_written or found.shape != shape_of(value):
+        t.note_offset(value, found.address)
+    elif found.is_written != is_written or found.shape != t.row_shape(value):
         raise NotNative(handle[0].name)
     return found
 
@@ -90,7 +91,7 @@ def read(t: Translator, node: Node) -> None:
 @step("TensorArrayWriteV3")
 def write(t: Translator, node: Node) -> None:
     rows = rows_of(t, node.inputs[0], origin(node.inputs[2]), is_stack=False, is_written=True)
-    t.procedure.copy(_row(t, rows, node.inputs[1]), t.at(node.inputs[2]), rows.row_bytes)
+    t.procedure.copy(_row(t, rows, node.inputs[1]), t.at(node.inputs[2]), t.size(node.inputs[2]))
     t.where[node, 0] = t.varying(t.at(node.inputs[3]))[1]
 
 
@@ -139,7 +140,7 @@ def push(t: Translator, node: Node) -> None:
     to, value = place(), t.at(edge)
     b = t.procedure.builder
     with b.if_then(b.icmp_unsigned("!=", to, value)):
-        t.procedure.copy(to, value, rows.row_bytes)
+        t.procedure.copy(to, value, t.size(edge))
     t.procedure.set_number(rows.used, b.add(t.procedure.number_in(rows.used), I64(1)))
     t.where[node, 0] = t.where[edge]
 
