@@ -55,6 +55,19 @@ def use(count: int) -> int:
     return before
 
 
+def by_one_thread(function: Callable[..., Value]) -> Callable[..., Value]:
+    """A kernel that takes one thread, whatever others take."""
+
+    def call(*arguments: Value, **keywords: Any) -> Value:
+        before = use(1)
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            use(before)
+
+    return call
+
+
 def _only_one() -> None:
     """After a fork: the threads of the parent's pool are not here, and OpenMP would wait for them for ever."""
     global _most

@@ -110,3 +110,19 @@ def test_an_error_during_the_trial_is_the_usual_one():
             with pytest.raises(tf.errors.InvalidArgumentError, match="sum"):
                 sess.run(y, {x: [[np.nan, 1.0]]})
             assert sess.run(y, {x: [[1.0, 1.0]]}) == [[5.0]]
+
+
+@pytest.mark.usefixtures("same_threads")
+def test_a_kernel_by_one_thread_leaves_others_theirs():
+    threads.use(2)
+
+    def kernel(fails=False):
+        if fails:
+            raise ValueError("no")
+        return torch.get_num_threads()
+
+    alone = threads.by_one_thread(kernel)
+    assert alone() == 1 and torch.get_num_threads() == 2
+    with pytest.raises(ValueError, match="no"):
+        alone(fails=True)
+    assert torch.get_num_threads() == 2

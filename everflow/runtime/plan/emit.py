@@ -44,6 +44,7 @@ from everflow.runtime.plan.program import (
     output_counts,
 )  # fmt: skip
 from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
+from everflow.runtime.threads import by_one_thread
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -428,7 +429,7 @@ class _Emitter:
             self.space[f"n{node.index}"] = node
             return f"fail_missing(n{node.index})"
         function = f"k{node.index}"
-        self.space[function] = binding.function
+        self.space[function] = by_one_thread(binding.function) if node in self.program.short else binding.function
         arguments = self.arguments(node)
         for name, value in binding.keywords.items():
             self.space[f"a{node.index}_{name}"] = value

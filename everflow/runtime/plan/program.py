@@ -262,6 +262,7 @@ class Program:
         self.devices: dict[str, list[Node]] = {}  # the nodes of the pruned graph by device
         self.size_before = 0  # nodes of the pruned graph
         self.beside: dict[Node, Node] = {}  # node → the one behind it that runs side by side with it
+        self.short: set[Node] = set()  # nodes that one thread has done before another would be awake
         self.delayed = 0  # writes of variables that were put after uses
         self.journal: list[
             tuple[str, str, str]

@@ -107,8 +107,7 @@ class Halves:
     def kind(self, edge: Edge) -> str:
         edge = origin(edge)
         if edge not in self.kinds:  # from outside
-            constant = edge[0].type in (VALUE, "Const") and not shape_of(edge)
-            self._note(edge, WHOLE if constant or not is_number(edge) else self._by_shape(edge))
+            self._note(edge, self._by_shape(edge))
         return self.kinds[edge]
 
     def row_shape(self, edge: Edge) -> tuple[int, ...]:

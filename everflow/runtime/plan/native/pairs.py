@@ -25,6 +25,8 @@ _IN_PRODUCT, _IN_CONVOLUTION, _IN_LOOP, _CONVOLUTION = 2e-11, 3e-11, 4e-11, 8e-5
 # Of the time on one thread that a kernel takes when two share it, about; convolutions that are shorter than so many
 # seconds gain less.
 _SHARED, _SHARED_IF_SHORT, _SHORT = 0.6, 0.85, 5e-4
+# Seconds from which products, and convolutions, are shared.
+_SHORTEST_SHARED = (4e-5, 2e-4)
 # Rounds of a loop, nodes to look ahead.
 _ROUNDS, _FURTHEST = 16, 400
 # Convolutions: the input or output that is multiplied with all filters, and the one that holds these; None: the result.
@@ -43,10 +45,13 @@ _CONVOLUTIONS: dict[str, tuple[int | None, int | None]] = {
 
 
 def pair_up(program: Program) -> None:
-    """Put heavy nodes that may run side by side one behind the other, and note it."""
+    """Put heavy nodes that may run side by side one behind the other, and note it; note which are not worth sharing."""
     for block in list(program.blocks()):
         if not is_in_native_loop(block):
             _pair_up(program, block)
+            program.short.update(
+                node for node in block if 0 < seconds(node) < _SHORTEST_SHARED[node.type in _CONVOLUTIONS]
+            )
 
 
 def _pair_up(program: Program, block: Block) -> None:

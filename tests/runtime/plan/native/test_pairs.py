@@ -109,3 +109,15 @@ def test_an_error_in_one_is_that_ops():
         with pytest.raises(tf.errors.InvalidArgumentError, match="two/while/row"):
             sess.run([one, two], {place: 3})
         sess.run([one, two], {place: 0})
+
+
+def test_what_is_short_is_not_shared():
+    """One thread has a small product done before another is awake."""
+    a, b = _weights("a"), tf.get_variable("b", initializer=RANDOM.randn(WIDE, 4).astype("f"))
+    wide, thin = tf.matmul(a, a, name="wide"), tf.matmul(a, b, name="thin")
+    loss = tf.reduce_sum(tf.tanh(wide * 2.0)) + tf.reduce_sum(tf.tanh(thin * 2.0))
+    with _session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(loss)
+        plan = sess._executor.prepare([loss], []).plan
+    assert [node.name for node in plan._native[1].short] == ["thin"]
