@@ -350,7 +350,9 @@ class _Emitter:
         name = f"c{node.index}"
         if name not in self.space:
             try:
-                self.space[name] = once_value(node, self.state) if is_once(node) else constant_value(node, self.state)
+                value = once_value(node, self.state) if is_once(node) else constant_value(node, self.state)
+                # A second reference, by which kernels that count them see that it is not theirs.
+                self.space[name], self.space[f"{name}_kept"] = value, value
             except errors.OpError as e:
                 raise refused(e, node) from None
             self.names[node, 0] = name
@@ -545,14 +547,6 @@ def copied(value: Value) -> Value:
 
 # References to a value that only the function holds that fetches it: its variable, and the arguments of two calls.
 _LOCAL_REFERENCES = 3
-_LOCAL_USES = 2  # of its memory: the value, and what asks
-
-
-def _has_memory_alone(value: torch.Tensor) -> bool:
-    """Whether no other tensor, and nobody outside of torch, looks at a tensor's memory, and it looks at all of it."""
-    memory = value.untyped_storage()
-    uses = torch._C._storage_Use_Count(memory._cdata)
-    return memory.resizable() and uses <= _LOCAL_USES and memory.nbytes() == value.nbytes
 
 
 def fetcher(dtype: dtypes.DType, copy: bool, is_local: bool = False) -> Callable[[Value], Any]:
@@ -573,7 +567,7 @@ def fetcher(dtype: dtypes.DType, copy: bool, is_local: bool = False) -> Callable
     def fetch(value: torch.Tensor) -> Any:
         if value.dim() == 0:
             return scalar(value.item())
-        if copy and not (is_local and getrefcount(value) <= _LOCAL_REFERENCES and _has_memory_alone(value)):
+        if copy and not (is_local and getrefcount(value) <= _LOCAL_REFERENCES and tensors.has_memory_alone(value)):
             value = value.clone(memory_format=contiguous)
         return value.contiguous().cpu().numpy()
 
