@@ -83,16 +83,31 @@ class Functions(Protocol):
     """The functions of a graph in forms of their own."""
 
     def for_many(
-        self, name: str, captured: int, lists: tuple[bool, ...] = (), with_images: bool = False
+        self, name: str, captured: int, lists: tuple[bool, ...] = ()
     ) -> tuple[Callable[..., list[Value]], tuple[bool, ...]] | None:
         """A function that takes many elements at once, but of its last inputs one value, and which of its results are
         lists; None where there is none. `lists`: which of its inputs are. A list is two values, see `Lists`.
-        `with_images`: whether it may decode images, which take long for each.
         """
         ...
 
-    def apart(self, name: str) -> tuple[Callable[..., list[Value]], Callable[..., list[Value]]] | None:
-        """A function as two: the first draws the random numbers that the second takes after its inputs."""
+    def apart(
+        self, name: str, captured: int = 0
+    ) -> tuple[Callable[..., list[Value]], Callable[..., list[Value]]] | None:
+        """A function as two: the first draws the random numbers that the second takes after its inputs but the last
+        ones.
+        """
+        ...
+
+    def for_so_many(
+        self, name: str, captured: int, count: int
+    ) -> tuple[Callable[..., list[Value]], Callable[..., list[Value]]] | None:
+        """A function for `count` elements at once, images among them, and for one. Both take random numbers, if it
+        draws any, after their inputs but the last ones. None where there is no such form of it.
+        """
+        ...
+
+    def drawing(self, name: str) -> Callable[..., list[Value]] | None:
+        """What draws a function's random numbers for several calls at once."""
         ...
 
 

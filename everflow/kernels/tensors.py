@@ -74,3 +74,13 @@ def to_numpy(tensor: AnyTensor, dtype: dtypes.DType | None = None) -> np.ndarray
     if dtype is not None and dtype.is_quantized:
         array = array.view(dtype.as_numpy_dtype)
     return array
+
+
+_ASKING = 2  # uses of memory that a tensor alone has: the tensor, and who asks
+
+
+def has_memory_alone(tensor: torch.Tensor) -> bool:
+    """Whether no other tensor, and nobody outside of torch, looks at a tensor's memory, and it looks at all of it."""
+    memory = tensor.untyped_storage()
+    uses = torch._C._storage_Use_Count(memory._cdata)
+    return memory.resizable() and uses <= _ASKING and memory.nbytes() == tensor.nbytes

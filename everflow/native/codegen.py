@@ -129,10 +129,10 @@ class Region:
         between = [v for v in sources_first(wanted) if v in self.stored and v not in held]
         self.groups = grouped(self.nests)
         copied = {value for value, _ in self.copies}
-        self.blocks = [  # what of it lies there for a block of rows only
-            group.lies_between(v for v in between if v not in copied and self._is_inside(v, group))
-            for group in self.groups
-        ]
+        inside = [[v for v in between if v not in copied and self._is_inside(v, group)] for group in self.groups]
+        # What of it lies on the stack for a block of rows only, and what in the same rows of its memory for all blocks.
+        self.blocks = [group.lies_between(found) for group, found in zip(self.groups, inside, strict=True)]
+        self.reused = [group.reused(found) for group, found in zip(self.groups, inside, strict=True)]
         for_blocks = {v for found in self.blocks for v in found}
         self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between if v not in for_blocks}
 
@@ -165,8 +165,8 @@ class Region:
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
         if check is not None:
             self.write_check(check, f"{name}_check")
-        for group, between in zip(self.groups, self.blocks, strict=True):
-            self.call(group, between)
+        for group, between, reused in zip(self.groups, self.blocks, self.reused, strict=True):
+            self.call(group, between, reused)
         for value, target in self.copies:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
@@ -200,12 +200,12 @@ class Region:
     def at(self, place: int) -> ir.Value:
         return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
 
-    def call(self, group: RowBlocks, between: dict[Value, int]) -> None:
+    def call(self, group: RowBlocks, between: dict[Value, int], reused: dict[Value, int]) -> None:
         """Call nests, shared by threads where they are long; reductions that were cut are then put together."""
         first = group.nests[0]
         if len(group.nests) > 1:
             memories = [m for m in dict.fromkeys(m for nest in group.nests for m in nest.bases) if m not in between]
-            function = self.by_blocks(group, memories, between)
+            function = self.by_blocks(group, memories, between, [reused.get(m, 0) for m in memories])
         else:
             memories, function = first.bases, first.function()
         pointers = [self.pointer(v) for v in memories]
@@ -221,11 +221,15 @@ class Region:
         if partials is not None:
             self.builder.call(first.joiner(), [*(self.pointer(v) for v in first.nest.reductions), partials])
 
-    def by_blocks(self, group: RowBlocks, memories: list[Value], between: dict[Value, int]) -> ir.Function:
-        """A function that runs nests for a range of rows, block by block."""
+    def by_blocks(
+        self, group: RowBlocks, memories: list[Value], between: dict[Value, int], reused: list[int]
+    ) -> ir.Function:
+        """A function that runs nests for a range of rows, block by block. `reused`: bytes of a row of memory of which
+        all blocks take the same rows, the first of the range; 0 for memory that holds all rows.
+        """
         places = {m: i for i, m in enumerate([*memories, *between])}
         nests = [(n.function(), n.extent // group.rows, [places[m] for m in n.bases]) for n in group.nests]
-        key = (group.block, *between.values(), *((f.name, scale, *at) for f, scale, at in nests))
+        key = (group.block, *between.values(), *reused, *((f.name, scale, *at) for f, scale, at in nests))
         if key in self.writer.functions:
             return self.writer.functions[key]
         name = f"rows{next(self.writer.numbers)}"
@@ -240,7 +244,12 @@ class Region:
             end = b.add(begin, I64(group.block))
             end = b.select(b.icmp_signed("<", end, made.args[-1]), end, made.args[-1])
             # A room holds this block as if all others lay around it.
-            pointers = [*made.args[:-2], *(b.gep(r, [b.mul(begin, I64(-s))], source_etype=byte) for r, s in rooms)]
+            back = b.sub(made.args[-2], begin)
+            pointers = [
+                b.gep(memory, [b.mul(back, I64(size))], source_etype=byte) if size else memory
+                for memory, size in zip(made.args[:-2], reused, strict=True)
+            ]
+            pointers += [b.gep(r, [b.mul(begin, I64(-s))], source_etype=byte) for r, s in rooms]
             for function, scale, at in nests:
                 b.call(function, [*(pointers[i] for i in at), *(b.mul(edge, I64(scale)) for edge in (begin, end))])
         b.ret_void()

@@ -23,6 +23,7 @@ from everflow.native.values import (
     PUT,
     REDUCE,
     RESHAPE,
+    SLICE,
     TAKE,
     VIEW,
     Shape,
@@ -91,6 +92,8 @@ class _Scheduler:
         for value in self.order:
             if value.kind == VIEW and (value.sources[0].kind in ENTRIES or not _is_located(value, self.stored)):
                 self.stored.add(value.sources[0])  # no strides lead there: it is written down first
+        self._loaded = self._turned_in_sums()
+        self.stored |= self._loaded
         self.levels: dict[Value, int] = {}
         for value in self.order:
             if value.kind == VIEW:
@@ -102,6 +105,23 @@ class _Scheduler:
                 self.levels[value] = max(self._ready(places), 0 if table.kind == INPUT else self.levels[table] + 1)
             else:
                 self.levels[value] = max((self._ready(s) for s in value.sources), default=0)
+
+    def _turned_in_sums(self) -> set[Value]:
+        """What reductions go through that has entries in reverse among its sources: a pass of its own writes it down,
+        so that sums go along memory, in whole vectors.
+        """
+        turned: set[Value] = set()
+        written: set[Value] = set()
+        for value in self.order:
+            is_view = value.kind == VIEW
+            if is_view and value.detail[0] == SLICE and min(value.detail[2], default=1) < 0:
+                turned.add(value)
+            elif is_view or value.kind in ENTRIES:
+                if not turned.isdisjoint(s for s in value.sources if s not in self.stored and s not in written):
+                    turned.add(value)
+            elif value.kind == REDUCE and value.sources[0] in turned and value.sources[0].kind in ENTRIES:
+                written.add(value.sources[0])
+        return written
 
     def _place_parts(self, joined: Value) -> None:
         """Have the parts of a value stored where they belong: themselves, where nobody wants to look at them in another
@@ -122,7 +142,7 @@ class _Scheduler:
     def _ready(self, source: Value) -> int:
         """The first level whose nests can use a value: its own, where it is at hand; the next, where it is loaded."""
         is_loaded = source.kind in (REDUCE, JOIN) or (source.kind == VIEW and source in self.stored)
-        return self.levels[source] + is_loaded
+        return self.levels[source] + (is_loaded or source in self._loaded)
 
     def _after(self, view: Value) -> int:
         """The first level at which all that a view shows is stored."""

@@ -68,6 +68,12 @@ class RowBlocks:
                     found[value] = size
         return found
 
+    def reused(self, candidates: Iterable[Value]) -> dict[Value, int]:
+        """The others of them, for which the memory of one block is enough as well; bytes of a row."""
+        candidates = list(candidates)
+        found, on_stack = self.row_bytes, self.lies_between(candidates)
+        return {v: found[v] for v in candidates if len(self.nests) > 1 and v in found and v not in on_stack}
+
 
 def grouped(nests: Sequence[NestWriter]) -> list[RowBlocks]:
     """Nests in the order in which they are run, together where they share memory and may."""

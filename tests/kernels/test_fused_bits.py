@@ -42,8 +42,13 @@ KEEPS_BITS = {
     "_RunningSumOfRows": (False, "one long sum instead of a sum of sums"),
     "_Total": (False, "ends a running sum"),
 }
-# They move values, or decode many images in one call.
-NOT_FUSED = {"_Send", "_Recv", "_DecodeJpegs", "_DecodePngs"}
+# They move values, or do the same for many images, or many calls, at once.
+NOT_FUSED = set(
+    """
+    _Send _Recv _CropImages _DecodeJpegs _DecodePngs _ImageShapes _RandomStandardNormals _RandomUniformInts _RandomUniforms _ResizeAreas
+    _ResizeBicubics _ResizeBilinears _ResizeNearestNeighbors _StackImages _TruncatedNormals
+    """.split()
+)
 
 FLOATS = [torch.float32, torch.float64]
 SHAPES = [(), (1,), (7,), (3, 5), (33, 17), (2, 1, 9), (40003,)]

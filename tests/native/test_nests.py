@@ -85,3 +85,11 @@ def test_parts_that_others_look_at_are_copied():
     schedule = scheduled([made, one.permute([1, 0])])
     assert one not in schedule.within and len(schedule.within) == 3
     assert one in schedule.stored
+
+
+def test_what_is_turned_is_written_down_before_it_is_summed_up():
+    turned = X * 2.0 + X.slice([3, 0], [4, 6], [-1, 1])
+    mean = turned.reduce("sum", [0, 1], keep=True)
+    square = (turned - mean) * (turned - mean)
+    nests = scheduled([square.reduce("sum", [0, 1])]).nests
+    assert [(turned in n.stores, len(n.reductions)) for n in nests] == [(True, 0), (False, 1), (False, 1)]

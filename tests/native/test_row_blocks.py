@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from everflow.native import row_blocks
-from everflow.native.codegen import SHARED_WORK, Writer
+from everflow.native.codegen import SHARED_WORK, Region, Writer
 from everflow.native.row_blocks import Touch
 from everflow.native.values import Value, apply, input_value, join
 from tests.native.expressions import compiled
@@ -86,3 +86,19 @@ def test_a_row_holds_what_is_touched_for_it():
     assert Touch(memory, True, 100, 50, 149).within_row(1) is None
     assert Touch(memory, True, -100, 3900, 3999).within_row(1) is None
     assert Touch(memory, False, 0, 0, 0).within_row(5) is None
+
+
+def test_long_rows_take_turns_in_the_memory_of_one_block():
+    """What is too much for the stack lies in the first rows of each thread's share of its memory."""
+    x = RANDOM.standard_normal((24, 30_000)).astype("f4")
+    outputs = [softmax(input_value(0, "f4", x.shape))]
+    with mock.patch.object(row_blocks.RowBlocks, "reused", return_value={}):
+        [wanted] = compiled(outputs, [x])
+    for threads in (1, 2, 3):
+        with mock.patch(
+            "everflow.native.codegen.Region.by_blocks", autospec=True, side_effect=Region.by_blocks
+        ) as made:
+            [found] = compiled(outputs, [x], threads)
+        [*_, reused] = made.call_args.args
+        assert sum(reused) == x.shape[1] * 4
+        np.testing.assert_array_equal(found, wanted)

@@ -78,19 +78,22 @@ class _Buffer:
         threads.begin_thread(self._fill, self, self._iteration.threads_of_a_kernel)
 
     def _fill(self) -> None:
-        while self._has_room():
-            step = self._iteration.step
-            self._iteration.step = step = step.detached() if step is not None else None
-            try:
-                made: Element | Exception = self._following()
-            except Exception as e:
-                made = e
-            with self.condition:
-                self.ready.append(made)
-                self.condition.notify_all()
-                if isinstance(made, End) or self.is_over:
-                    self.is_running = False
-                    return
+        while self._has_room() and self._make_one():
+            pass
+
+    def _make_one(self) -> bool:
+        """Make an element, and say whether to go on; a thread that waits holds none."""
+        step = self._iteration.step
+        self._iteration.step = step.detached() if step is not None else None
+        try:
+            made: Element | Exception = self._following()
+        except Exception as e:
+            made = e
+        with self.condition:
+            self.ready.append(made)
+            self.condition.notify_all()
+            self.is_running = not (isinstance(made, End) or self.is_over)
+            return self.is_running
 
     def _has_room(self) -> bool:
         """Whether another element is wanted; if not so for long, the thread is over."""

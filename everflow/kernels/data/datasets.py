@@ -114,6 +114,7 @@ class Iteration:
         self.root = self  # what tells it from other iterations, also in threads of its own
         self._functions: dict[tuple[str, int], Callable] = {}
         self._apart: dict[tuple[str, int], tuple[Callable, Callable] | None] = {}
+        self._drawing: dict[tuple[str, int], Callable | None] = {}
         self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
 
@@ -144,13 +145,23 @@ class Iteration:
             found = self._functions[key] = session.function(attr, fresh=self.draws(session, attr))
         return found
 
-    def function_apart(self, session: Session, attr: NameAttrList) -> tuple[Callable, Callable] | None:
-        """A function as two: the first draws the random numbers that the second takes after its inputs."""
+    def function_apart(self, session: Session, attr: NameAttrList, captured: int) -> tuple[Callable, Callable] | None:
+        """A function as two: the first draws the random numbers that the second takes after its inputs but the last
+        `captured`.
+        """
         key = _instance_of(attr)
         if key not in self._apart:
             self.function(session, attr)  # it is one of this iteration's
-            self._apart[key] = session.functions.apart(attr.name)
+            self._apart[key] = session.functions.apart(attr.name, captured)
         return self._apart[key]
+
+    def drawing(self, session: Session, attr: NameAttrList) -> Callable | None:
+        """What draws a function's random numbers for several calls at once."""
+        key = _instance_of(attr)
+        if key not in self._drawing:
+            self.function(session, attr)  # it is one of this iteration's
+            self._drawing[key] = session.functions.drawing(attr.name)
+        return self._drawing[key]
 
     @staticmethod
     def draws(session: Session, attr: NameAttrList) -> bool:
@@ -163,7 +174,8 @@ class Iteration:
         """
         return _has_state_only(session.graph, attr.name, _IN_ANY_ORDER)
 
-    def may_call_ahead(self, session: Session, attr: NameAttrList) -> bool:
+    @staticmethod
+    def may_call_ahead(session: Session, attr: NameAttrList) -> bool:
         """Whether nobody sees that a function was called for elements that are never asked for."""
         return _has_state_only(session.graph, attr.name, _UNSEEN)
 
@@ -231,12 +243,14 @@ class Blocks:
         *,
         quiet: bool = False,
         lists: bool = False,
+        shared_out: bool = False,
     ) -> None:
         self.start = start
         self.columns = columns
         self.stage: Stage | None = None  # whose time is taken when they are
         self.quiet = quiet  # whether nobody sees that elements are read before they are asked for
         self.lists = lists  # whether columns may be `Lists`
+        self.shared_out = shared_out  # whether threads make them
 
     def start_columns(self, iteration: Iteration) -> Take:
         """The same with rows of columns looked up."""

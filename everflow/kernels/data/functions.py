@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.data import blocks
+from everflow.kernels.data import blocks, shares
 from everflow.kernels.data.batches import batched, grouped
 from everflow.kernels.data.datasets import (
     Blocks,
@@ -28,6 +28,7 @@ from everflow.kernels.data.datasets import (
 )
 from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.data.rewrites import part_of
+from everflow.kernels.data.shares import Form, shared_out
 from everflow.kernels.data.stats import counter
 from everflow.kernels.registry import kernel
 
@@ -60,14 +61,10 @@ def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: b
 
 
 def _for_many(
-    session: Session,
-    function: NameAttrList,
-    captured: list[Value],
-    lists: tuple[bool, ...] = (),
-    with_images: bool = False,
+    session: Session, function: NameAttrList, captured: list[Value], lists: tuple[bool, ...] = ()
 ) -> blocks.Many | None:
     """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
-    found = session.functions.for_many(function.name, len(captured), lists, with_images)
+    found = session.functions.for_many(function.name, len(captured), lists)
     if found is None:
         return None
     call, result_lists = found
@@ -90,7 +87,7 @@ def _at_once(
     """Several calls of a function at the same time. Random numbers are drawn before, in the order of the elements; None
     where they can't be.
     """
-    both = iteration.function_apart(session, f) if iteration.draws(session, f) else None
+    both = iteration.function_apart(session, f, len(captured)) if iteration.draws(session, f) else None
     if both is None and iteration.draws(session, f):
         return None
     source = input_dataset.blocks if iteration.takes_blocks else None
@@ -99,15 +96,50 @@ def _at_once(
     else:
         following, ahead = input_dataset.start(iteration), False
     if both is None:
-        call = _in_steps(iteration.function(session, f), captured, at_end)
-        many = _for_many(session, f, captured, with_images=True) if ahead else None
-        return Parallel(following, call, count, iteration, ahead, None if many is None or many.gives_lists else many)
+        return Parallel(following, _in_steps(iteration.function(session, f), captured, at_end), count, iteration, ahead)
     draw, rest = both
 
     def with_numbers() -> Element:
-        return (*following(), *captured, *draw(step=iteration.step))
+        return (*following(), *draw(step=iteration.step))
 
-    return Parallel(with_numbers, _in_steps(rest, [], at_end), count, iteration, ahead)
+    return Parallel(with_numbers, _in_steps(rest, captured, at_end), count, iteration, ahead)
+
+
+def _shared_out(
+    input_dataset: Dataset, captured: list[Value], f: NameAttrList, session: Session, at_end: bool, count: int
+) -> Blocks | None:
+    """Blocks of elements shared out among threads, for functions that decode images; None for others, or where
+    somebody sees what is called when.
+    """
+    source = input_dataset.blocks
+    if source is None or not source.quiet or not _has_images(session, f) or not Iteration.may_call_ahead(session, f):
+        return None
+    if session.functions.for_so_many(f.name, len(captured), shares.MOST) is None:
+        return None
+    draws = Iteration.draws(session, f)
+    if draws and session.functions.drawing(f.name) is None:
+        return None
+
+    def form_for(iteration: Iteration, size: int) -> Form:
+        found = session.functions.for_so_many(f.name, len(captured), size)
+        assert found is not None
+        many, one = found
+
+        def together(*columns: AnyTensor, step: Step | None) -> Sequence[Value]:
+            return many(*columns, *captured, step=step)
+
+        return Form(size, together, _in_steps(one, captured, at_end), iteration.drawing(session, f) if draws else None)
+
+    return shared_out(source, form_for, count)
+
+
+def _has_images(session: Session, f: NameAttrList) -> bool:
+    """Whether a function decodes images."""
+    function: Any = session.graph._functions[f.name]
+    return any(op.type in _DECODERS for op in function.body_tensors()[1][0].graph.get_operations())
+
+
+_DECODERS = ("DecodeJpeg", "DecodePng")
 
 
 def _mapped(
@@ -119,7 +151,8 @@ def _mapped(
     parallel_calls: int = 1,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        if iteration.takes_blocks and (found := made.listed) is not None and found.lists and found.quiet:
+        found = made.listed if iteration.takes_blocks else None
+        if found is not None and found.quiet and (found.lists or found.shared_out):
             return blocks.one_by_one(found, iteration)
         if parallel_calls != 1 and iteration.may_call_at_once(session, f):
             at_once = _at_once(
@@ -132,10 +165,12 @@ def _mapped(
         return lambda: run(*following())
 
     def in_blocks() -> Blocks | None:
-        return blocks.mapped(
+        at_end = not preserve_cardinality
+        shared = parallel_calls != 1 and _shared_out(input_dataset, other_arguments, f, session, at_end, parallel_calls)
+        return shared or blocks.mapped(
             input_dataset,
             _for_many(session, f, other_arguments),
-            lambda iteration: caller(session, f, other_arguments, iteration, not preserve_cardinality),
+            lambda iteration: caller(session, f, other_arguments, iteration, at_end),
         )
 
     made = Dataset(start, input_dataset.cardinality, blocks=in_blocks)

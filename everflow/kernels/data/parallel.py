@@ -11,10 +11,10 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework.forking import renewed
-from everflow.kernels.data import blocks, threads
+from everflow.kernels.data import threads
 from everflow.kernels.data.datasets import Element, End, Following, Iteration
 
 if TYPE_CHECKING:
@@ -30,26 +30,28 @@ LONG, MOST = 4e-3, 16
 Result = Element | Exception
 
 
-class _Job:
-    """Calls that are under way, one after the other, or what they came to."""
+class Job:
+    """Work that a thread does, or what it came to."""
 
-    def __init__(self, step: Step | None, elements: list[Element], results: Sequence[Result] | None = None) -> None:
-        self.step, self.elements, self.results = step, elements, results
+    def __init__(self, step: Step | None, given: Any, results: Sequence[Any] | None = None) -> None:
+        self.step, self.given, self.results = step, given, results
         self.seconds = 0.0  # that it took
+
+
+Work = Callable[[Job], Sequence[Any]]
 
 
 class _Workers:
     """Threads that take jobs from a queue, as many as there are calls at a time."""
 
-    def __init__(self, call: Call, many: blocks.Many | None, count: int, threads_of_a_kernel: int) -> None:
-        self._call, self._many = call, many
-        self._count, self._threads_of_a_kernel = count, threads_of_a_kernel
+    def __init__(self, work: Work, count: int, threads_of_a_kernel: int) -> None:
+        self._do, self._count, self._threads_of_a_kernel = work, count, threads_of_a_kernel
         self.condition = threading.Condition()
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[Job] = deque()
         self._running = self._idle = 0
         self._is_over = False
 
-    def submit(self, job: _Job) -> None:
+    def submit(self, job: Job) -> None:
         with self.condition:
             self._jobs.append(job)
             if self._running < self._count and self._idle < len(self._jobs):
@@ -65,33 +67,23 @@ class _Workers:
             self.condition.notify_all()
 
     def _work(self) -> None:
-        while (job := self._next()) is not None:
-            begin = time.perf_counter()
-            results = self._together(job) or [self._result(job.step, element) for element in job.elements]
-            job.seconds = time.perf_counter() - begin
-            with self.condition:
-                job.results = results
-                self.condition.notify_all()
+        while self._work_once():
+            pass
 
-    def _together(self, job: _Job) -> Sequence[Result]:
-        """The results of all elements at once, where the function has a form for that and none of them is odd."""
-        if self._many is None or len(job.elements) == 1:
-            return ()
-        try:
-            return blocks.rows(self._many(blocks.stacked(job.elements), job.step))
-        except Exception:  # whatever it is: the elements are asked one by one, and whose error it is gives it
-            results = [self._result(job.step, element) for element in job.elements]
-            if not any(isinstance(result, Exception) for result in results):
-                self._many = None  # such as elements whose results have different shapes
-            return results
+    def _work_once(self) -> bool:
+        """Do a job, if there is one; a thread that waits holds none, so that results belong to who asked for them."""
+        job = self._next()
+        if job is None:
+            return False
+        begin = time.perf_counter()
+        results = self._do(job)
+        job.seconds = time.perf_counter() - begin
+        with self.condition:
+            job.results = results
+            self.condition.notify_all()
+        return True
 
-    def _result(self, step: Step | None, element: Element) -> Result:
-        try:
-            return self._call(step, element)
-        except Exception as e:
-            return e
-
-    def _next(self) -> _Job | None:
+    def _next(self) -> Job | None:
         with self.condition:
             self._idle += 1
             self.condition.wait_for(lambda: self._jobs or self._is_over, threads.PATIENCE)
@@ -102,77 +94,103 @@ class _Workers:
             return self._jobs.popleft()
 
 
-class Parallel:
-    """Gives `call(step, element)` for the elements of `following`, `count` of them at a time once one took long.
-
-    `count` -1 is one for each thread. `ahead`: whether elements may be read, and calls made, that nobody asked for yet;
-    `many` makes calls for several elements then.
+class Jobs:
+    """What threads are at: `work(job)` gives the results of a job, and must not know this. They come in the order in
+    which jobs were handed over.
     """
 
-    def __init__(
-        self,
-        following: Following,
-        call: Call,
-        count: int,
-        iteration: Iteration,
-        ahead: bool = False,
-        many: blocks.Many | None = None,
-    ) -> None:
-        self._following, self._call, self._many, self._iteration = following, call, many, iteration
-        self._count = count if count > 0 else iteration.threads
-        self._ahead, self._quickest = ahead, LONG  # seconds of the quickest call so far
-        self._workers: _Workers | None = None
-        self._read: list[Element] = []  # of the next job
-        self._jobs: deque[_Job] = deque()
-        self._results: deque[Result] = deque()
-        self._first = True
+    def __init__(self, work: Work, count: int, iteration: Iteration) -> None:
+        self._work, self._count = work, min(count, iteration.threads)
+        self._threads_of_a_kernel = iteration.threads_of_a_kernel
+        self._jobs: deque[Job] = deque()
+        self._begin()
         renewed(self)
 
     def _at_fork_reinit(self) -> None:
         """What the parent's threads have at hand is done again."""
-        if self._workers is not None:
-            self._begin()
-            for job in self._jobs:
-                if job.results is None:
-                    self._workers.submit(job)
+        self._begin()
+        for job in self._jobs:
+            if job.results is None:
+                self._workers.submit(job)
 
     def _begin(self) -> None:
-        count = min(self._count, self._iteration.threads)
-        self._workers = _Workers(self._call, self._many, count, self._iteration.threads_of_a_kernel)
+        self._workers = _Workers(self._work, self._count, self._threads_of_a_kernel)
         weakref.finalize(self, self._workers.close)
 
-    def __call__(self) -> Element:
-        step = self._iteration.step
-        if self._workers is None:
-            return self._alone(step)
-        if not self._results:
-            self._results.extend(self._next_results(step, self._workers))
-        result = self._results.popleft()
-        if isinstance(result, Exception):
-            raise result
-        return result
+    def __len__(self) -> int:
+        return len(self._jobs)
 
-    def _next_results(self, step: Step | None, workers: _Workers) -> Sequence[Result]:
-        # One job more than there are calls at a time waits, so that no thread does where jobs are short.
-        while len(self._jobs) < self._count + self._ahead and not (self._jobs and self._is_end(self._jobs[-1])):
-            self._submit(step, workers)
-        job, condition = self._jobs[0], workers.condition
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the last that was handed over is the end of the elements."""
+        last = self._jobs[-1].results if self._jobs else None
+        return last is not None and isinstance(last[-1], End)
+
+    def submit(self, step: Step | None, given: Any) -> None:
+        job = Job(None if step is None else step.detached(), given)
+        self._jobs.append(job)
+        self._workers.submit(job)
+
+    def follow(self, result: Exception) -> None:
+        """What comes after the jobs at hand."""
+        self._jobs.append(Job(None, (), [result]))
+
+    def next(self, step: Step | None) -> Job:
+        """The first job, once it is done."""
+        job, condition = self._jobs[0], self._workers.condition
         with condition:
             if step is None:
                 condition.wait_for(lambda: job.results is not None)
             else:
                 step.wait_for(condition, lambda: job.results is not None)
-        self._jobs.popleft()
+        return self._jobs.popleft()
+
+
+def result_of(call: Call, step: Step | None, element: Element) -> Result:
+    """What a call comes to."""
+    try:
+        return call(step, element)
+    except Exception as e:
+        return e
+
+
+class Parallel:
+    """Gives `call(step, element)` for the elements of `following`, `count` of them at a time once one took long.
+
+    `count` -1 is one for each thread. `ahead`: whether elements may be read, and calls made, that nobody asked for yet.
+    """
+
+    def __init__(self, following: Following, call: Call, count: int, iteration: Iteration, ahead: bool = False) -> None:
+        self._following, self._call, self._iteration = following, call, iteration
+        self._count = count if count > 0 else iteration.threads
+        self._ahead, self._quickest = ahead, LONG  # seconds of the quickest call so far
+        self._jobs: Jobs | None = None
+        self._read: list[Element] = []  # of the next job
+        self._results: deque[Result] = deque()
+        self._first = True
+
+    def __call__(self) -> Element:
+        step = self._iteration.step
+        if self._jobs is None:
+            return self._alone(step)
+        if not self._results:
+            self._results.extend(self._next_results(step, self._jobs))
+        result = self._results.popleft()
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _next_results(self, step: Step | None, jobs: Jobs) -> Sequence[Result]:
+        # One job more than there are calls at a time waits, so that no thread does where jobs are short.
+        while len(jobs) < self._count + self._ahead and not jobs.is_at_end:
+            self._submit(step, jobs)
+        job = jobs.next(step)
         assert job.results is not None
-        if job.elements:
-            self._quickest = min(self._quickest, job.seconds / len(job.elements))
+        if job.given:
+            self._quickest = min(self._quickest, job.seconds / len(job.given))
         return job.results
 
-    @staticmethod
-    def _is_end(job: _Job) -> bool:
-        return job.results is not None and isinstance(job.results[-1], End)
-
-    def _submit(self, step: Step | None, workers: _Workers) -> None:
+    def _submit(self, step: Step | None, jobs: Jobs) -> None:
         """Begin calls for the next elements; where there is none, what there is instead is a result."""
         failure = None
         together = min(MOST, int(LONG / self._quickest)) if self._ahead else 1
@@ -182,13 +200,11 @@ class Parallel:
         except Exception as e:
             failure = e
         if self._read:
-            job = _Job(None if step is None else step.detached(), self._read)
+            jobs.submit(step, self._read)
             self._read = []
-            self._jobs.append(job)
-            workers.submit(job)
         if failure is not None:
             self._iteration.check()  # what ends the run that asks is no element's error
-            self._jobs.append(_Job(None, [], [failure]))
+            jobs.follow(failure)
 
     def _alone(self, step: Step | None) -> Element:
         element = self._following()
@@ -197,5 +213,10 @@ class Parallel:
             return threads.with_threads(self._iteration.threads_of_a_kernel, self._call, step, element)
         finally:
             if time.perf_counter() - begin > WORTH and not self._first and self._count > 1:
-                self._begin()
+                call = self._call
+                self._jobs = Jobs(
+                    lambda job: [result_of(call, job.step, element) for element in job.given],
+                    self._count,
+                    self._iteration,
+                )
             self._first = False

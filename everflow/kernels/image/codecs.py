@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import io
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +73,7 @@ def _decode_jpeg(
     window: list[int] | None = None,
     into: np.ndarray | None = None,
 ) -> np.ndarray:
-    """`into`: memory that takes the image, if it has room for it."""
+    """`into`: memory that takes the image, if it has just the room for it."""
     if channels == 4:
         raise _invalid("channels must be 0, 1, or 3 for JPEG, got 4")
     try:
@@ -92,10 +92,13 @@ def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarra
     ratio = options["ratio"]
     if colors in ("CMYK", "YCCK"):
         return _decode_cmyk(data, channels, ratio)
+    is_gray = channels == 1 or (channels == 0 and colors == "Gray")
+    if into is not None and into.shape != (-(-height // ratio), -(-width // ratio), 1 if is_gray else 3):
+        into = None
     decode = functools.partial(
         simplejpeg.decode_jpeg,
         data,
-        colorspace="GRAY" if channels == 1 or (channels == 0 and colors == "Gray") else "RGB",
+        colorspace="GRAY" if is_gray else "RGB",
         fastdct=options["dct_method"] != "INTEGER_ACCURATE",
         fastupsample=not options["fancy_upscaling"],
         min_height=-(-height // ratio),
@@ -173,7 +176,7 @@ def _decode_gif(data: bytes) -> np.ndarray:
     return np.stack(frames)[:, :height, :width]
 
 
-def _decode(
+def decode(
     contents: Strings,
     channels: int,
     dtype: DType = dtypes.uint8,
@@ -209,7 +212,7 @@ def _decode(
 _PLAIN = {"ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
 
 
-def _jpeg_options(
+def jpeg_options(
     ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
 ) -> dict[str, int | str]:
     if ratio not in (1, 2, 4, 8):
@@ -228,7 +231,7 @@ def _jpeg_options(
 def decode_jpeg(
     contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
 ) -> torch.Tensor:
-    return _decode(contents, channels, options=_jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method))
+    return decode(contents, channels, options=jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method))
 
 
 @fresh("DecodeAndCropJpeg")
@@ -247,48 +250,18 @@ def decode_and_crop_jpeg(
         raise _invalid("crop_window must be 1-D, got shape " + _show(crop_window.shape))
     if crop_window.numel() != 4:
         raise _invalid("crop_size must have four elements " + _show(crop_window.shape))
-    options = _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
-    return _decode(contents, channels, options=options, window=crop_window.tolist())
+    options = jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    return decode(contents, channels, options=options, window=crop_window.tolist())
 
 
 @fresh("DecodePng")
 def decode_png(contents: Strings, *, channels: int, dtype: DType) -> torch.Tensor:
-    return _decode(contents, channels, dtype)
-
-
-def _decode_many(contents: Strings, decode: Callable[[Strings, np.ndarray | None], torch.Tensor]) -> torch.Tensor:
-    """Images of one size, each decoded to its place among them where the format allows it."""
-    images = None
-    for i in range(contents.size):
-        image = decode(contents[i : i + 1].reshape(()), None if images is None else images[i]).numpy()
-        if images is None:
-            images = np.empty((contents.size, *image.shape), image.dtype)
-        if image.shape != images.shape[1:]:
-            raise _invalid(
-                f"Images of different sizes, {_show(images.shape[1:])} and {_show(image.shape)}, in one block"
-            )
-        if not np.may_share_memory(image, images):
-            images[i] = image
-    assert images is not None
-    return from_numpy(images)
-
-
-@fresh("_DecodeJpegs")
-def decode_jpegs(
-    contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
-) -> torch.Tensor:
-    options = _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
-    return _decode_many(contents, lambda data, into: _decode(data, channels, options=options, into=into))
-
-
-@fresh("_DecodePngs")
-def decode_pngs(contents: Strings, *, channels: int, dtype: DType) -> torch.Tensor:
-    return _decode_many(contents, lambda data, into: _decode(data, channels, dtype, into=into))
+    return decode(contents, channels, dtype)
 
 
 @fresh("DecodeGif")
 def decode_gif(contents: Strings) -> torch.Tensor:
-    return _decode(contents, 0, frames=True)
+    return decode(contents, 0, frames=True)
 
 
 @fresh("ExtractJpegShape")

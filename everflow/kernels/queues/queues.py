@@ -8,7 +8,8 @@ import heapq
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -18,10 +19,10 @@ from everflow.framework import dtypes
 from everflow.framework.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
-from everflow.kernels.facts import Waits
+from everflow.kernels.facts import Effect, Waits
 from everflow.kernels.random.philox import Philox
 from everflow.kernels.registry import acting, kernel, reading
-from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, has_memory_alone, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -74,8 +75,8 @@ class Turns:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def join(self) -> object:
-        turn = object()
+    def join(self, turn: Any = None) -> Any:
+        turn = object() if turn is None else turn
         self._waiting.append(turn)
         return turn
 
@@ -84,6 +85,20 @@ class Turns:
 
     def first(self, turn: object) -> bool:
         return self._waiting[0] is turn
+
+    def __iter__(self) -> Iterator:
+        return iter(self._waiting)
+
+
+class _Wanted:
+    """How many elements somebody waits for, and those that are there."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.taken = count, []
+
+    @property
+    def missing(self) -> int:
+        return self.count - len(self.taken)
 
 
 Item: TypeAlias = tuple[Value, ...]
@@ -157,10 +172,11 @@ class Queue:
                     if self.closed:
                         raise CancelledError(None, None, f"{type(self).__name__} '{self.name}' is closed.")
                     self.push(item)
-                    self.condition.notify_all()
+                    self._serve()
             finally:
                 self.putting.leave(turn)
-                self.condition.notify_all()
+                if self.putting:
+                    self.condition.notify_all()
 
     # --- taking
 
@@ -174,28 +190,42 @@ class Queue:
             f"{type(self).__name__} '{self.name}' is closed and has insufficient elements (requested {wanted}, current size {had})",
         )
 
+    def _serve(self) -> None:
+        """Give elements to those who wait for them, in the order in which they came. They are woken once they have all
+        they want, not for each element.
+        """
+        for wanted in self.taking:
+            while wanted.missing and self._can_take() and not (self.closed and len(self.items) < wanted.missing):
+                wanted.taken.append(self.pop())
+            if wanted.missing:
+                return
+            self.condition.notify_all()
+
     def take(self, count: int, step: Step, up_to: bool = False) -> list:
         """Take `count` elements, waiting for them; fewer only with `up_to`, once the queue is closed.
 
         Elements are taken as they come, so others don't get them; a run that is given up loses them.
         """
-        taken: list = []
+        wanted = _Wanted(count)
         with self.condition:
-            turn = self.taking.join()
+            self.taking.join(wanted)
             try:
-                while len(taken) < count:
-                    step.wait_for(self.condition, lambda: self.taking.first(turn) and (self.closed or self._can_take()))
-                    if self.closed and len(self.items) < count - len(taken):
-                        if not up_to or not (taken or self.items):
-                            self.push_back(taken)
-                            self._refuse(count, len(self.items))
-                        count = len(taken) + len(self.items)
-                        continue
-                    taken.append(self.pop())
-                    self.condition.notify_all()
-                return taken
+                self._serve()
+                if self.putting:
+                    self.condition.notify_all()  # there may be room now
+                while wanted.missing:
+                    step.wait_for(
+                        self.condition, lambda: not wanted.missing or (self.closed and self.taking.first(wanted))
+                    )
+                    if wanted.missing and len(self.items) < wanted.missing:
+                        if not up_to or not (wanted.taken or self.items):
+                            self.push_back(wanted.taken)
+                            self._refuse(wanted.count, len(self.items))
+                        wanted.count = len(wanted.taken) + len(self.items)
+                    self._serve()
+                return wanted.taken
             finally:
-                self.taking.leave(turn)
+                self.taking.leave(wanted)
                 self.condition.notify_all()
 
     # --- the rest
@@ -435,10 +465,23 @@ def _two_forms(name: str) -> tuple[str, str]:
     return name, name + "V2"
 
 
-@acting(*_two_forms("QueueEnqueue"), waits=Waits.PUTS)
+# References to a value that was made for the call alone: the run's variable, the list of components, and who asks.
+_OWN_REFERENCES = 4
+
+
+def _own(components: list[Value]) -> Item:
+    """Values as they are where nobody else holds them, such as an image that was just decoded, and copies of others."""
+    own = []
+    for value in components:
+        is_alone = isinstance(value, torch.Tensor) and getrefcount(value) <= _OWN_REFERENCES and has_memory_alone(value)
+        own.append(value if is_alone else copied(value))
+    return tuple(own)
+
+
+@acting(*_two_forms("QueueEnqueue"), waits=Waits.PUTS, keeps=(1,))
 def enqueue(handle: Queue, components: list[Value], *, step: Step) -> None:
     handle.check_put(components, batched=False)
-    handle.put([tuple(copied(c) for c in components)], step)
+    handle.put([_own(components)], step)
 
 
 @acting(*_two_forms("QueueEnqueueMany"), waits=Waits.PUTS)
@@ -447,7 +490,8 @@ def enqueue_many(handle: Queue, components: list[Value], *, step: Step) -> None:
     handle.put(list(zip(*(rows_of(copied(c)) for c in components), strict=True)), step)
 
 
-@acting(*_two_forms("QueueDequeue"), waits=Waits.TAKES)
+# What is taken may still be looked at by the run that put it in.
+@kernel(*_two_forms("QueueDequeue"), effect=Effect.ACTS, writes=(), waits=Waits.TAKES)
 def dequeue(handle: Queue, *, step: Step) -> list[Value]:
     return list(handle.take(1, step)[0])
 

@@ -4,14 +4,21 @@ still come in the order of the calls.
 
 from __future__ import annotations
 
+import dataclasses
+
+from everflow.framework import dtypes
 from everflow.framework.functions import Body, body_of
+from everflow.framework.op_defs import ArgDef
+from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import known_shape
 from everflow.ops import array
 
 
-def apart(function) -> tuple[Body, Body] | None:
+def apart(function, captured: int = 0) -> tuple[Body, Body] | None:
     """A graph function as two: one without inputs that draws its random numbers, and one that takes these after its own
-    inputs. None where what is drawn depends on the inputs.
+    inputs but the last `captured`. None where what is drawn depends on the inputs.
     """
     draws = _whole(function)
     drawing = _drawing(draws)
@@ -22,7 +29,38 @@ def apart(function) -> tuple[Body, Body] | None:
         drawn = [_replaced(tensor) for op in _drawing(rest) for tensor in op.outputs]
     numbers = [tensor for op in drawing for tensor in op.outputs]
     controls = [op for op in rest.controls if "seed" not in op.attrs]
-    return Body(draws.graph, [], numbers, []), Body(rest.graph, [*rest.inputs, *drawn], rest.outputs, controls)
+    at = len(rest.inputs) - captured
+    inputs = [*rest.inputs[:at], *drawn, *rest.inputs[at:]]
+    return Body(draws.graph, [], numbers, []), Body(rest.graph, inputs, rest.outputs, controls)
+
+
+# The ops that can draw for several calls at once, each what it would draw next: with how often as a further first input.
+_REPEATED = frozenset(["RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal"])
+
+
+def repeated(draws: Body) -> Body | None:
+    """What draws random numbers, for as many calls at once as its only input says; None where an op can't do so."""
+    ops = [tensor.op for tensor in draws.outputs]
+    if not all(op.type in _REPEATED for op in ops):
+        return None
+    with draws.graph.as_default():
+        times = array.placeholder(dtypes.int32, [])
+        return Body(draws.graph, [times], [_many_times(op, times) for op in ops], [])
+
+
+def _many_times(op, times):
+    once = op.definition
+    inputs = (ArgDef("times", dtypes.int32), *once.inputs)
+    definition = dataclasses.replace(once, name=f"_{op.type}s", inputs=inputs, attr_by_name={})
+    attrs = dict(op.attrs)
+    return op.graph.add_op(definition, [times, *op.inputs], [op.outputs[0].dtype], attrs, definition.name[1:]).outputs[
+        0
+    ]
+
+
+@shape_rule(*(f"_{op_type}s" for op_type in _REPEATED))
+def _repeated_shape(op) -> TensorShape:
+    return TensorShape([None]).concatenate(known_shape(op.inputs[1]))
 
 
 def _whole(function) -> Body:

@@ -96,7 +96,12 @@ _RULES |= {
     "StringSplitV2": ragged.split,
     "Where": ragged.where,
 }
+_RULES_WITH_IMAGES = _RULES | images.RULES
 _RULES = {op_type: ragged.with_lists(op_type, rule) for op_type, rule in _RULES.items()}
+_RULES_WITH_IMAGES = {
+    op_type: images.with_images(op_type, ragged.with_lists(op_type, rule))
+    for op_type, rule in _RULES_WITH_IMAGES.items()
+}
 
 
 class Many(NamedTuple):
@@ -108,30 +113,46 @@ class Many(NamedTuple):
     lists: tuple[bool, ...]
 
 
-def for_many(function, captured: int, lists: tuple[bool, ...] = (), with_images: bool = False) -> Many | None:
+def for_many(function, captured: int, lists: tuple[bool, ...] = ()) -> Many | None:
     """A graph function with its inputs but the last `captured`, and all outputs, along a further first dimension; None
-    where that can't be drawn. `lists` says which inputs come as lists, two feeds each; `with_images`, whether it may
-    decode images, which take long for each.
+    where that can't be drawn. `lists` says which inputs come as lists, two feeds each.
     """
     inputs, _ = function.body_tensors()
-    shapes = [t.shape for t in inputs]
-    elements = len(inputs) - captured
-    whole = all(t.shape.rank is not None and t.dtype not in _OBJECTS for t in inputs[:elements])
-    if not elements or not whole or any(t.shape.rank != 1 for t, is_list in zip(inputs, lists) if is_list):
+    if any(t.shape.rank != 1 for t, is_list in zip(inputs, lists) if is_list):
         return None
-    handles = [t._handle_data for t in inputs]
-    body = body_of(function.definition, function._library, handle_data=handles, shapes=shapes)
+    return _drawn(own_body(function), captured, lists or (False,) * len(inputs), None, _RULES)
+
+
+def for_so_many(body: Body, captured: int, count: int) -> Body | None:
+    """The same of a body, for as many elements as are said, and with images, which take long for each: they may be of
+    different sizes, and sums of floats are rounded in an order of their own.
+    """
+    made = _drawn(body, captured, (False,) * len(body.inputs), count, _RULES_WITH_IMAGES)
+    return None if made is None or any(made.lists) else made.body
+
+
+def own_body(function) -> Body:
+    """The body of a graph function, drawn once more: it may be changed."""
+    inputs, _ = function.body_tensors()
+    handles, shapes = [t._handle_data for t in inputs], [t.shape for t in inputs]
+    return body_of(function.definition, function._library, handle_data=handles, shapes=shapes)
+
+
+def _drawn(body: Body, captured: int, lists: tuple[bool, ...], count: int | None, rules: dict) -> Many | None:
+    elements = len(body.inputs) - captured
+    whole = all(t.shape.rank is not None and t.dtype not in _OBJECTS for t in body.inputs[:elements])
+    if not elements or not whole:
+        return None
     ops = body.graph.get_operations()
     if any(t.dtype.is_complex for op in ops for t in op.outputs):
         return None  # their arithmetic rounds otherwise where one thread's share of many values ends
     with body.graph.as_default(), name_scope("many"):
-        lists = lists or (False,) * elements
-        many = [_given(t, is_list) for t, is_list in zip(body.inputs, lists)]
-        count = array.shape(getattr(many[0], "lengths", many[0].tensor))[0]
-        rules = _RULES | images.RULES if with_images else _RULES
-        vectorizer = Vectorizer(count, ops, dict(zip(body.inputs, many)), rules)
+        many = [_given(t, is_list, count) for t, is_list in zip(body.inputs[:elements], lists)]
+        length = array.shape(getattr(many[0], "lengths", many[0].tensor))[0]
+        vectorizer = Vectorizer(length, ops, dict(zip(body.inputs, many)), rules)
         try:
             outputs = [vectorizer.value_of(t) for t in body.outputs]
+            outputs = [images.whole(v) if isinstance(v, images.Images) else v for v in outputs]
             controls = [vectorizer.convert(op) for op in body.controls]
         except (ValueError, TypeError):  # an op without a rule, or one whose rule wants something else
             return None
@@ -143,11 +164,11 @@ def for_many(function, captured: int, lists: tuple[bool, ...] = (), with_images:
     return Many(made, tuple(isinstance(v, ragged.Ragged) for v in outputs))
 
 
-def _given(tensor, is_list: bool):
+def _given(tensor, is_list: bool, count: int | None):
     """What stands for an input."""
     if is_list:
         return ragged.Ragged(array.placeholder(tensor.dtype, [None]), array.placeholder(dtypes.int64, [None]))
-    return stacked(array.placeholder(tensor.dtype, [None, *tensor.shape.as_list()]))
+    return stacked(array.placeholder(tensor.dtype, [count, *tensor.shape.as_list()]))
 
 
 def _taken(vectorizer: Vectorizer, value) -> list:

@@ -165,6 +165,11 @@ class Vectorizer:
         made._tensors[variable] = stacked(made.indices)
         return made
 
+    def also(self, ops, differing):
+        """Take more ops for those of the body, such as what a branch was drawn as."""
+        self._body.update(ops)
+        self._tensors.update(differing)
+
     def convert(self, output):
         """What a body returned, for all iterations: with a dimension more in front, or an op that runs after all of
         them.

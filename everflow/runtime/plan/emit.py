@@ -10,6 +10,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -379,7 +380,9 @@ class _Emitter:
         name = f"c{node.index}"
         if name not in self.space:
             try:
-                self.space[name] = once_value(node, self.state) if is_once(node) else constant_value(node, self.state)
+                value = once_value(node, self.state) if is_once(node) else constant_value(node, self.state)
+                # A second reference, by which kernels that count them see that it is not theirs.
+                self.space[name], self.space[f"{name}_kept"] = value, value
             except errors.OpError as e:
                 raise refused(e, node) from None
             self.names[node, 0] = name
@@ -530,7 +533,10 @@ class _Emitter:
                 self.add(1, f"if {name}.value is None: fail_uninitialized({name})", fetch[0])
                 name += ".value"
             if to_numpy:
-                self.space[f"out{number}"] = fetcher(fetch[0].output_dtypes[fetch[1]].base_dtype, copied[number])
+                dtype = fetch[0].output_dtypes[fetch[1]].base_dtype
+                self.space[f"out{number}"] = fetcher(
+                    dtype, copied[number], is_local=name.isidentifier() and name[0] == "t"
+                )
                 name = f"out{number}({name})"
             result.append(name)
         return result
@@ -569,8 +575,16 @@ def copied(value: Value) -> Value:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def fetcher(dtype: dtypes.DType, copy: bool) -> Callable[[Value], Any]:
-    """A function from a kernel's value of this dtype to what `Session.run` returns: numpy scalars, arrays, bytes."""
+# References to a value that only the function holds that fetches it: its variable, and the arguments of two calls.
+_LOCAL_REFERENCES = 3
+
+
+def fetcher(dtype: dtypes.DType, copy: bool, is_local: bool = False) -> Callable[[Value], Any]:
+    """A function from a kernel's value of this dtype to what `Session.run` returns: numpy scalars, arrays, bytes.
+
+    `copy`: somebody else may hold its memory. `is_local`: the value is a local variable of the function that fetches
+    it; then its memory is not copied where nobody else turns out to hold it, such as a batch that was just made.
+    """
     if dtype is dtypes.string:
         return _fetch_text
     if dtype in (dtypes.resource, dtypes.variant):
@@ -583,7 +597,7 @@ def fetcher(dtype: dtypes.DType, copy: bool) -> Callable[[Value], Any]:
     def fetch(value: torch.Tensor) -> Any:
         if value.dim() == 0:
             return scalar(value.item())
-        if copy:
+        if copy and not (is_local and getrefcount(value) <= _LOCAL_REFERENCES and tensors.has_memory_alone(value)):
             value = value.clone(memory_format=contiguous)
         return value.contiguous().cpu().numpy()
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.framework import errors
-from everflow.ops.functions.draws import apart
-from everflow.ops.parallel_for.exact import for_many
+from everflow.ops.functions.draws import apart, repeated
+from everflow.ops.parallel_for.exact import for_many, for_so_many
 from everflow.runtime import threads
 from everflow.runtime.state import Step
 
@@ -154,7 +154,7 @@ class Functions:
         self._graph, self._state, self._compile, self._lock = graph, state, compile_body, lock
         self._plain = plain
         self._shared: dict[str, PlannedFunction] = {}
-        self._for_many: dict[tuple, tuple[PlannedFunction, tuple[bool, ...]] | None] = {}
+        self._for_many: dict[tuple, Any] = {}  # what was made, by what was asked for
 
     def shared(self, name: str) -> PlannedFunction:
         """The function of that name; all who call it share its random streams."""
@@ -169,29 +169,57 @@ class Functions:
         return self._planned(name, self._defined(name))
 
     def for_many(
-        self, name: str, captured: int, lists: tuple[bool, ...] = (), with_images: bool = False
+        self, name: str, captured: int, lists: tuple[bool, ...] = ()
     ) -> tuple[PlannedFunction, tuple[bool, ...]] | None:
         """A function whose inputs but the last `captured`, and all results, have many elements' values along a first
         dimension, with the same bits as one by one, and which of its results are lists; None where there is no such
         form of it. `lists`: which of its inputs are. A list is two values, those of all elements and their lengths.
-        `with_images`: whether it may decode images.
         """
         with self._lock:
-            key = (name, captured, lists, with_images)
+            key = (name, captured, lists)
             if key not in self._for_many:
-                many = None if self._plain else for_many(self._defined(name), captured, lists, with_images)
+                many = None if self._plain else for_many(self._defined(name), captured, lists)
                 self._for_many[key] = many and (self._planned(name, _Rewritten(many.body)), many.lists)
             return self._for_many[key]
 
-    def apart(self, name: str) -> tuple[PlannedFunction, PlannedFunction] | None:
+    def apart(self, name: str, captured: int = 0) -> tuple[PlannedFunction, PlannedFunction] | None:
         """A function as two, with random streams of their own: the first draws the random numbers that the second takes
-        after its inputs. None where what is drawn depends on the inputs.
+        after its inputs but the last `captured`. None where what is drawn depends on the inputs.
         """
-        bodies = None if self._plain else apart(self._defined(name))
+        bodies = None if self._plain else apart(self._defined(name), captured)
         if bodies is None:
             return None
         draws, rest = (self._planned(name, _Rewritten(body)) for body in bodies)
         return draws, rest
+
+    def for_so_many(self, name: str, captured: int, count: int) -> tuple[PlannedFunction, PlannedFunction] | None:
+        """A function for `count` elements at once, images among them, and for one. Both take random numbers, if it
+        draws any, after their inputs but the last `captured`. None where there is no such form of it.
+        """
+        with self._lock:
+            key = (name, captured, count)
+            if key not in self._for_many:
+                self._for_many[key] = None if self._plain else self._made_for_so_many(name, captured, count)
+            return self._for_many[key]
+
+    def _made_for_so_many(self, name: str, captured: int, count: int) -> tuple[PlannedFunction, PlannedFunction] | None:
+        function = self._defined(name)
+        both = [apart(function, captured) for _ in range(2)]  # one body becomes that for many
+        bodies = [None if found is None else found[1] for found in both]
+        if bodies[0] is None or bodies[1] is None:
+            return None
+        many = for_so_many(bodies[0], captured, count)
+        if many is None:
+            return None
+        return self._planned(name, _Rewritten(many)), self._planned(name, _Rewritten(bodies[1]))
+
+    def drawing(self, name: str) -> PlannedFunction | None:
+        """What draws a function's random numbers for several calls at once, with random streams of its own; None where
+        an op can't.
+        """
+        both = apart(self._defined(name))
+        draws = None if both is None else repeated(both[0])
+        return None if draws is None else self._planned(name, _Rewritten(draws))
 
     def forget(self, name: str) -> None:
         """A function is defined anew: what was compiled for that name goes."""

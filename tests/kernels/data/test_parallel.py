@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-import torch
 
 import everflow as tf
 from everflow.data.functions import StructuredFunction
@@ -86,48 +85,6 @@ def test_several_elements_are_handed_over_at_a_time_where_nobody_sees_it():
     wanted = [f"ValueError{i}" if i in (7, 11) else i for i in range(40)] + ["End", "End"]
     assert outcomes(started(call, 40, ahead=True), 42) == wanted
     assert outcomes(started(call, 40), 42) == wanted
-
-
-class Many:
-    """A call for several elements, which are numbers; it refuses those that `refuses` does."""
-
-    def __init__(self, refuses=()):
-        self.sizes, self.refuses = [], refuses
-
-    def __call__(self, block, step):
-        self.sizes.append(len(block[0]))
-        if any(int(i) in self.refuses for i in block[0]):
-            raise ValueError("one of them")
-        return (torch.tensor([10 * int(i) for i in block[0]]),)
-
-
-def doubtful(step, element):
-    if element[0] == 20:
-        raise ValueError("20")
-    return (torch.tensor(10 * element[0]),)
-
-
-def test_a_function_for_many_is_called_for_several_elements():
-    many = Many()
-    following = started(doubtful, 60, ahead=True, many=many)
-    assert [int(following()[0]) for _ in range(20)] == [10 * i for i in range(20)]
-    assert many.sizes and max(many.sizes) > 1
-
-
-def test_elements_that_fail_together_are_asked_one_by_one():
-    many = Many(refuses=[20])
-    found = outcomes(started(doubtful, 60, ahead=True, many=many), 60)
-    assert [int(f) if i != 20 else f for i, f in enumerate(found)] == [
-        10 * i if i != 20 else "ValueError20" for i in range(60)
-    ]
-    assert len(many.sizes) > 1  # it is asked again for those that follow
-
-
-def test_a_form_for_many_that_fails_for_good_elements_is_given_up():
-    many = Many(refuses=range(100))
-    following = started(lambda step, element: (torch.tensor(10 * element[0]),), 100, ahead=True, many=many)
-    assert [int(following()[0]) for _ in range(100)] == [10 * i for i in range(100)]
-    assert len(many.sizes) <= 4  # those that were under way
 
 
 def test_short_calls_stay_with_whoever_asks(monkeypatch):

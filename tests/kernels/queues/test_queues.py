@@ -1,9 +1,15 @@
 """Queues: strings and empty batches, sizes and shapes that don't fit, and queues of one name that differ."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.queues import queues
+from everflow.runtime.state import SessionState, Step
 from tests.kernels.feeding import fed
 
 
@@ -99,3 +105,64 @@ def test_queues_of_one_name_are_alike(sess, other):
     sess.run(tf.FIFOQueue(5, tf.int32, shapes=[[]], shared_name="q").size())
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(other().size())
+
+
+def places_of(queue):
+    """Where the memory of what waits in a queue lies."""
+    return [item[0].data_ptr() for item in queue.items]
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """Queues by the name of the node that made them, as kernels see them."""
+    made = {}
+    begin = queues.Queue.__init__
+    monkeypatch.setattr(
+        queues.Queue, "__init__", lambda self, name, *args: made.update({name: self}) or begin(self, name, *args)
+    )
+    return made
+
+
+def test_what_a_run_made_goes_in_as_it_is_and_what_others_hold_is_copied(own_graph, kept):
+    given = np.arange(4, dtype=np.float32)
+    x, v = tf.placeholder(tf.float32, [4]), tf.Variable(given)
+    queue = tf.FIFOQueue(20, tf.float32, [[4]])
+    constant = tf.constant(given) * 2 + 1
+    puts = [queue.enqueue(value) for value in (x, v, constant, constant, tf.identity(v), x * 2)]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for put in puts:
+            sess.run(put, {x: given})
+        [inside] = kept.values()
+        assert len(set(places_of(inside))) == len(puts)
+        given[:] = 100
+        sess.run(v.assign_add([1.0] * 4))
+        found = [sess.run(queue.dequeue()).tolist() for _ in puts]
+    plain, folded, doubled = [0, 1, 2, 3], [1, 3, 5, 7], [0, 2, 4, 6]
+    assert found == [plain, plain, folded, folded, plain, doubled]
+
+
+def test_what_waits_does_not_change_with_what_a_run_does_later(own_graph):
+    x = tf.placeholder(tf.float32, [4])
+    queue = tf.FIFOQueue(20, tf.float32, [[4]])
+    made = x * 2
+    with tf.control_dependencies([queue.enqueue(made)]):
+        more = tf.sqrt(made + 1) * 3
+    with tf.Session() as sess:
+        sess.run([more, queue.enqueue(made)], {x: [1, 2, 3, 4]})
+        taken = queue.dequeue()
+        for _ in range(2):
+            assert sess.run([taken + 1, taken])[1].tolist() == [2, 4, 6, 8]
+
+
+def test_who_waits_for_several_is_woken_once(own_graph):
+    queue = queues.FIFOQueue("q", [tf.int32], [tf.TensorShape([])], 3)
+    step, found = Step(SessionState()), []
+    waiting = threading.Thread(target=lambda: found.append(queue.take(5, step)))
+    waiting.start()
+    while not len(queue.taking):
+        time.sleep(0.001)
+    for i in range(7):
+        queue.put([(torch.tensor(i),)], step)
+    waiting.join(20)
+    assert [int(item[0]) for item in found[0]] == [0, 1, 2, 3, 4] and [int(i[0]) for i in queue.items] == [5, 6]

@@ -5,7 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.data.functions import StructuredFunction
-from everflow.ops.parallel_for.exact import for_many
+from everflow.ops.parallel_for.exact import for_many, for_so_many, own_body
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -38,11 +38,6 @@ def same(a, b):
     )
 
 
-@pytest.fixture(autouse=True)
-def worth_it(monkeypatch):
-    monkeypatch.setattr("everflow.kernels.data.parallel.WORTH", -1.0)
-
-
 @pytest.mark.parametrize("method", range(4))
 @pytest.mark.parametrize("kind", ["jpeg", "png"])
 def test_images_of_one_size(kind, method):
@@ -54,7 +49,7 @@ def test_images_of_one_size(kind, method):
     assert same(elements(contents, read, 2), elements(contents, read, None))
 
 
-def test_images_of_different_sizes_come_one_by_one():
+def test_images_that_stay_of_different_sizes_come_one_by_one():
     contents = files("jpeg", [(20 + i % 3, 30) for i in range(40)])
     decode = lambda data: tf.image.decode_jpeg(data)  # noqa: E731
     found = elements(contents, decode, 2)
@@ -70,11 +65,46 @@ def test_a_broken_image_among_others():
     assert [i for i, image in enumerate(found) if image is None] == [17]
 
 
+@pytest.mark.parametrize("method", range(4))
+def test_images_of_different_sizes_are_resized_together(method):
+    contents = files("jpeg", [(20 + i % 3, 30 - i % 4) for i in range(40)])
+
+    def read(data):
+        return tf.image.resize_images(tf.image.decode_jpeg(data, channels=3), [12, 9], method)
+
+    assert same(elements(contents, read, 2), elements(contents, read, None))
+
+
+def made_for_many(function):
+    drawn = StructuredFunction(function, "test", tf.TensorSpec([], tf.string))
+    defined = tf.get_default_graph()._functions[drawn.attr.name]
+    return for_many(defined, 0), for_so_many(own_body(defined), 0, 5)
+
+
 def test_only_threads_that_share_out_elements_have_them_so():
-    graph = tf.get_default_graph()
-    function = StructuredFunction(lambda s: tf.image.decode_jpeg(s), "test", tf.TensorSpec([], tf.string))
-    defined = graph._functions[function.attr.name]
-    assert for_many(defined, 0) is None
-    many = for_many(defined, 0, with_images=True)
-    assert [op.type for op in many.body.graph.get_operations() if "Jpegs" in op.type] == ["_DecodeJpegs"]
+    without, many = made_for_many(lambda s: tf.image.decode_jpeg(s))
+    assert without is None
+    assert [op.type for op in many.graph.get_operations() if "Jpegs" in op.type] == ["_DecodeJpegs"]
     assert "_DecodeJpegs" not in dir(tf.raw_ops)
+
+
+def test_shapes_are_known_for_so_many():
+    def read(data):
+        image = tf.random_crop(tf.image.decode_jpeg(data, channels=3), [4, 6, 3])
+        return tf.image.per_image_standardization(tf.image.flip_left_right(image)), tf.shape(image)
+
+    _, many = made_for_many(read)
+    assert many is None  # what it draws is not apart
+
+    def resized(data):
+        return tf.image.resize_images(tf.image.decode_jpeg(data, channels=3), [12, 9])
+
+    assert made_for_many(resized)[1].outputs[0].shape.as_list() == [5, 12, 9, 3]
+
+
+def test_wrong_sizes_are_found_out():
+    contents = files("jpeg", [(20, 30)] * 12 + [(20, 5)] + [(20, 30)] * 12)
+    read = lambda data: tf.random_crop(tf.image.decode_jpeg(data, channels=3), [10, 10, 3], seed=1)  # noqa: E731
+    found = elements(contents, read, 2)
+    assert same(found[:12], elements(contents, read, None)[:12])
+    assert [i for i, image in enumerate(found) if image is None] == [12]

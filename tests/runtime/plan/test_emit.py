@@ -146,3 +146,28 @@ def test_names_in_a_graph_never_reach_the_source():
     ) as sess:
         prepared = sess._executor.compile([y], [])
     assert "os" not in prepared.emitted.source
+
+
+def fetched_by_its_maker(make):
+    """What a function fetches of a value in a variable of its own, and where that value's memory was."""
+    fetch = fetcher(tf.float32, True, is_local=True)
+
+    def plan():
+        t0 = make()
+        return t0.data_ptr(), fetch(t0)
+
+    return plan()
+
+
+def test_what_nobody_else_holds_is_handed_over():
+    place, found = fetched_by_its_maker(lambda: torch.arange(6.0))
+    assert found.ctypes.data == place and found.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("held", ["tensor", "view", "array", "part"])
+def test_what_somebody_else_holds_is_copied(held):
+    whole = torch.arange(6.0)
+    others = {"tensor": lambda: whole, "view": lambda: whole[:], "part": lambda: torch.arange(6.0)[:3]}
+    others["array"] = lambda: torch.from_numpy(whole.numpy())
+    place, found = fetched_by_its_maker(others[held])
+    assert found.ctypes.data != place
