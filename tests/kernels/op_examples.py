@@ -475,6 +475,24 @@ def factorization(x):
     ]  # fmt: skip
 
 
+def dual_ascent(x):
+    features = {
+        "sparse_example_indices": [x(np.int64([0, 1]))],
+        "sparse_feature_indices": [x(np.int64([3, 5]))],
+        "sparse_feature_values": [x.f(2)],
+        "dense_features": [x.f(2, 3)],
+        "example_weights": x.f(2),
+        "example_labels": x(np.float32([0, 1])),
+        "sparse_indices": [x(np.int64([3, 5]))],
+        "sparse_weights": [x.f(2)],
+        "dense_weights": [x.f(3)],
+        "example_state_data": x(np.zeros([2, 4], np.float32)),
+    }
+    options = {"loss_type": "logistic_loss", "l1": 0.1, "l2": 1.0, "num_loss_partitions": 1, "num_inner_iterations": 1}
+    both = [*raw.SdcaOptimizer(**features, **options), *raw.SdcaOptimizerV2(**features, **options)]
+    return [*tf.contrib.framework.nest.flatten(both), raw.SdcaFprint(x(text(b"a", b"b")))]
+
+
 def fused(x):
     """Nodes that only plans have, from the graphs they come from."""
     a, b, c, wide = x.f(4, 8), x.f(8, 8), x.f(8), x.f(70, 70)
@@ -492,6 +510,6 @@ def fused(x):
 
 FAMILIES = (
     colors, crops, resizing, codecs, convolutions, pools, normalization, recurrence, cudnn, matrices, shapes, random_numbers, sparse,
-    ragged, strings, quantized, trees, of_xla, factorization,
+    ragged, strings, quantized, trees, of_xla, factorization, dual_ascent,
     fused,
 )  # fmt: skip
