@@ -5,6 +5,7 @@
 from everflow.estimator.canned.dnn import dnn_logit_fn_builder
 from everflow.estimator.canned.kmeans import KMeans
 from everflow.estimator.canned.linear import linear_logit_fn_builder
+from everflow.estimator.canned.linear_sdca import LinearSDCA
 from everflow.estimator.canned.logit_functions import call_logit_fn
 from everflow.estimator.early_stopping import (
     make_early_stopping_hook,

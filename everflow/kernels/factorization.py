@@ -69,14 +69,6 @@ def scatter_add_ndim(input: Ref, indices: torch.Tensor, deltas: torch.Tensor) ->
     input.value.index_put_(places, deltas, accumulate=True)
 
 
-@kernel("SdcaShrinkL1", effect=Effect.ACTS, writes=(0,))
-def sdca_shrink_l1(weights: list[Ref], *, l1: float, l2: float) -> None:
-    """Move weights towards zero by l1 / l2, not past it."""
-    for ref in weights:
-        value = ref.value
-        value.copy_(torch.sign(value) * torch.clamp(value.abs() - l1 / l2, min=0))
-
-
 @fresh("ReinterpretStringToFloat", fails=False)
 def reinterpret_string_to_float(input_data: Strings) -> torch.Tensor:
     """Hashes of strings, those of C++'s own library, as floats."""

@@ -132,6 +132,14 @@ def quantize_and_dequantize(
     return _through_bits(input, input_min, input_max, num_bits, signed_input, range_given, round_mode, narrow_range)
 
 
+@fresh("QuantizeAndDequantize")
+def quantize_and_dequantize_v1(
+    input: torch.Tensor, *, signed_input: bool, num_bits: int, range_given: bool, input_min: float, input_max: float
+) -> torch.Tensor:
+    low, high = (torch.tensor(limit, dtype=input.dtype) for limit in (input_min, input_max))
+    return _through_bits(input, low, high, num_bits, signed_input, range_given, "HALF_TO_EVEN", narrow=False)
+
+
 @fresh("QuantizeAndDequantizeV3")
 def quantize_and_dequantize_v3(
     input: torch.Tensor,

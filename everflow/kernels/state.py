@@ -207,6 +207,23 @@ def destroy_resource(resource: ResourceVariable, *, ignore_lookup_error: bool, s
         raise NotFoundError(None, None, f"{resource!r} does not exist.")
 
 
+@updating("ZeroInitializer")
+def zero_initializer(ref: Ref, *, T: DType) -> Ref:
+    if ref.value is not None:
+        raise InvalidArgumentError(None, None, "The variable has a value already: only a new one is filled with zeros")
+    if ref.shape is None or not ref.shape.is_fully_defined():
+        raise InvalidArgumentError(None, None, "Zeros for a variable need its shape, which is not fully known")
+    ref.assign(torch.zeros(ref.shape.as_list(), dtype=torch_dtype(T.base_dtype)))
+    return ref
+
+
+@updating("ZeroVarInitializer", locks=True)
+def zero_var_initializer(var: ResourceVariable, *, dtype: DType, shape: TensorShape) -> ResourceVariable:
+    if var.value is None:
+        var.assign(torch.zeros(shape.as_list(), dtype=torch_dtype(dtype)))
+    return var
+
+
 @updating("Assign")
 def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool) -> Ref:
     if validate_shape:

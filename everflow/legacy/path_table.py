@@ -334,6 +334,9 @@ contrib.summary       summary                            : contrib.summary
 contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_summary_writer contrib.testing
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
+contrib.linear_optimizer.python sdca_estimator           : contrib.linear_optimizer.sdca_estimator
+contrib.linear_optimizer.python.ops sdca_ops sharded_mutable_dense_hashtable sparse_feature_column : \
+                      train.sdca_model train.sharded_tables
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers
 contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.contrib.cudnn_rnn

@@ -11,12 +11,6 @@ def _same_shape(op):
     return op.inputs[0].shape
 
 
-@shape_rule("SdcaFprint")
-def _pairs(op):
-    shape = op.inputs[0].shape
-    return TensorShape([shape.dims[0] if shape.rank else None, 2])
-
-
 @shape_rule("PeriodicResample")
 def _resampled_shape(op):
     values, wanted = op.inputs[0].shape, op.attrs["shape"].as_list()

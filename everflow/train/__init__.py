@@ -21,6 +21,7 @@ from everflow.train.gradient_descent import (
     ProximalGradientDescentOptimizer,
 )
 from everflow.train.optimizer import Optimizer
+from everflow.ops.sdca import sdca_fprint, sdca_optimizer, sdca_shrink_l1
 
 # --- learning rates and moving averages
 from everflow.train.learning_rate import (

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 import everflow as tf
+from everflow import kernels
 from everflow.framework import raw_ops as raw
 from everflow.protos.xla_data_pb2 import ConvolutionDimensionNumbers, DotDimensionNumbers
 
@@ -475,6 +476,58 @@ def factorization(x):
     ]  # fmt: skip
 
 
+def fused_quantized(x):
+    image, filters = x(np.ones([1, 3, 3, 2]), tf.quint8), x(np.ones([2, 2, 2, 1]), tf.qint8)
+    ranges = {"min_input": x.f(), "max_input": x(2.0, np.float32), "min_filter": -1.0, "max_filter": x(1.0, np.float32)}
+    frozen = {"min_freezed_output": 0.0, "max_freezed_output": x(3.0, np.float32)}
+    bias, per_channel = x(np.float32([1.0])), {"min_filter": np.float32([-1.0]), "max_filter": np.float32([1.0])}
+    summand = {"summand": x(np.ones([1, 3, 3, 1]), tf.quint8), "min_summand": 0.0, "max_summand": 1.0}
+    made = []
+    for name in kernels.names():
+        if not name.startswith(("QuantizedConv2D", "QuantizedDepthwiseConv2D")) or name == "QuantizedConv2D":
+            continue
+        given = {
+            **ranges,
+            **(per_channel if "PerChannel" in name else {}),
+            **(frozen if "AndRequantize" in name else {}),
+        }
+        if "Bias" in name:
+            given["bias"] = bias
+        if "SumAndReluAndRequantize" in name:
+            given |= {**summand, "summand": x(np.ones([1, 3, 3, 1]), tf.qint8)} if "Signed" in name else summand
+        elif "Sum" in name:
+            given["summand"] = x.f(1, 3, 3, 1)
+        if "Depthwise" in name and "Bias" in name:
+            given["bias"] = x(np.float32([1.0, 2.0]))
+        made += getattr(raw, name)(image, filters, **given, **_SAME)
+    matrices = x(np.ones([2, 3]), tf.quint8), x(np.ones([3, 2]), tf.qint8), x.f(2)
+    of_matrices = 0.0, 1.0, -1.0, 1.0
+    sums = x(np.ones([2, 1]), tf.qint32), np.float32([-1.0]), np.float32([1.0])
+    return [
+        *made, *raw.QuantizedMatMulWithBias(*matrices, *of_matrices), *raw.QuantizedMatMulWithBiasAndRelu(*matrices, *of_matrices),
+        *raw.QuantizedMatMulWithBiasAndReluAndRequantize(*matrices, *of_matrices, 0.0, 3.0),
+        *raw.RequantizationRangePerChannel(*sums, clip_value_max=3.0), *raw.RequantizePerChannel(*sums, -1.0, 1.0),
+    ]  # fmt: skip
+
+
+def dual_ascent(x):
+    features = {
+        "sparse_example_indices": [x(np.int64([0, 1]))],
+        "sparse_feature_indices": [x(np.int64([3, 5]))],
+        "sparse_feature_values": [x.f(2)],
+        "dense_features": [x.f(2, 3)],
+        "example_weights": x.f(2),
+        "example_labels": x(np.float32([0, 1])),
+        "sparse_indices": [x(np.int64([3, 5]))],
+        "sparse_weights": [x.f(2)],
+        "dense_weights": [x.f(3)],
+        "example_state_data": x(np.zeros([2, 4], np.float32)),
+    }
+    options = {"loss_type": "logistic_loss", "l1": 0.1, "l2": 1.0, "num_loss_partitions": 1, "num_inner_iterations": 1}
+    both = [*raw.SdcaOptimizer(**features, **options), *raw.SdcaOptimizerV2(**features, **options)]
+    return [*tf.contrib.framework.nest.flatten(both), raw.SdcaFprint(x(text(b"a", b"b")))]
+
+
 def fused(x):
     """Nodes that only plans have, from the graphs they come from."""
     a, b, c, wide = x.f(4, 8), x.f(8, 8), x.f(8), x.f(70, 70)
@@ -492,6 +545,6 @@ def fused(x):
 
 FAMILIES = (
     colors, crops, resizing, codecs, convolutions, pools, normalization, recurrence, cudnn, matrices, shapes, random_numbers, sparse,
-    ragged, strings, quantized, trees, of_xla, factorization,
+    ragged, strings, quantized, trees, of_xla, factorization, dual_ascent, fused_quantized,
     fused,
 )  # fmt: skip

@@ -58,14 +58,6 @@ def test_sums_into_places_and_slices():
         assert session.run(v).tolist() == [[0.0, 4.0], [5.0, 6.0], [2.0, 0.0]]
 
 
-def test_weights_shrink():
-    with tf.Graph().as_default(), tf.Session() as session:
-        v, w = tf.Variable([-3.0, 0.125, 2.0]), tf.Variable([5.0])
-        session.run(tf.global_variables_initializer())
-        session.run(raw.SdcaShrinkL1(weights=[v, w], l1=0.5, l2=2.0))
-        assert [x.tolist() for x in session.run([v, w])] == [[-2.75, 0.0, 1.75], [4.75]]
-
-
 def test_hashes_as_floats():
     hashes = run(lambda: raw.ReinterpretStringToFloat(input_data=["a", "hello", ""]))
     np.testing.assert_allclose(hashes, [4.993892752916742e18, 2.76216947179887e18, 6.142509119745032e18])

@@ -102,3 +102,10 @@ def test_what_can_not_be(sess, build, message):
     found = build()
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         sess.run(found)
+
+
+def test_the_first_form_of_rounding_to_bits(sess):
+    found = sess.run(tf.raw_ops.QuantizeAndDequantize(input=[1.0, 2.0, 0.3]))
+    np.testing.assert_allclose(
+        found, sess.run(tf.quantization.quantize_and_dequantize([1.0, 2.0, 0.3], 0.0, 0.0, range_given=False))
+    )

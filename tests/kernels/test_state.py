@@ -168,3 +168,13 @@ def test_temporary_variables_end_with_their_destruction(sess):
     filled = tf.assign(temporary, [1.0, 2.0])
     total = tf.assign_add(filled, [1.0, 1.0])
     assert sess.run(tf.raw_ops.DestroyTemporaryVariable(ref=total, var_name="t")).tolist() == [2, 3]
+
+
+def test_new_variables_filled_with_zeros(sess):
+    zero = tf.contrib.framework.zero_initializer
+    ref, resource = tf.Variable([1.0, 2.0]), tf.Variable([3.0], use_resource=True)
+    sess.run(zero(ref))
+    sess.run(zero(resource).op)
+    assert [v.tolist() for v in sess.run([ref, resource])] == [[0.0, 0.0], [0.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has a value already"):
+        sess.run(zero(ref))

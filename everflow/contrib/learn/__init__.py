@@ -29,5 +29,7 @@ from everflow.contrib.learn.metric_spec import MetricSpec
 from everflow.contrib.learn.model_ops import InputFnOps, ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from everflow.contrib.learn.run_config import RunConfig, TaskType
 from everflow.contrib.learn.serving import build_parsing_serving_input_fn
+from everflow.contrib.learn.svm import SVM
+from everflow.contrib.learn.svm_head import binary_svm_head, multi_head
 from everflow.contrib.learn.tables import extract_pandas_data, extract_pandas_labels, extract_pandas_matrix
 from everflow.train.hooks import NanLossDuringTrainingError

@@ -65,7 +65,7 @@ class _Combined(BaseEstimator):
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
             with variable_scope("linear", values=values, partitioner=partitioner) as scope:
                 columns, joint = self._linear_columns, self._joint_linear_weights
-                parts.append(linear.linear_logits(features, columns, units, joint, scope))
+                parts.append(linear.linear_logits(features, columns, units, joint, scope)[0])
                 add_layer_summary(parts[-1], "linear")
         logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
         return self._head.create_model_fn_ops(features, mode, labels, self._train_op, logits)

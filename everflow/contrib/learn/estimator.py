@@ -15,10 +15,13 @@ from everflow.estimator import estimator as core
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.export.receivers import ServingInputReceiver
 from everflow.framework import nest
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import placeholder
 from everflow.platform.signatures import optional, takes
+from everflow.train.session_run_hook import SessionRunHook
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -133,7 +136,8 @@ class BaseEstimator(Trainable, Evaluable):
         _check_inputs(x, None, input_fn, batch_size)
         self._require_checkpoint(None)
         input_fn, feeders = _input(x, None, input_fn, batch_size)
-        made = self._core.predict(input_fn, outputs, feeders, yield_single_examples=False)
+        hooks = feeders or [_StopAfterConstants()]
+        made = self._core.predict(input_fn, outputs, hooks, yield_single_examples=False)
         batches = (_plain(batch) for batch in made)
         if not as_iterable:
             return _joined(list(batches))
@@ -249,6 +253,18 @@ def _hooks(monitors, estimator):
         if hasattr(hook, "set_estimator"):
             hook.set_estimator(estimator)
     return hooks
+
+
+class _StopAfterConstants(SessionRunHook):
+    """Ends predicting after one batch, where the input gives the same forever: no queue or dataset feeds it."""
+
+    def begin(self):
+        fed = any(op.type == "IteratorGetNext" for op in get_default_graph().get_operations())
+        self._constant = not fed and not get_collection(GraphKeys.QUEUE_RUNNERS)
+
+    def after_run(self, run_context, run_values):
+        if self._constant:
+            run_context.request_stop()
 
 
 def _plain(batch):

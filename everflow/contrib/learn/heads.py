@@ -28,6 +28,9 @@ from everflow.platform.signatures import options_of, takes
 class Head(abc.ABC):
     """Makes of logits what a mode needs."""
 
+    # The name of the loss in dual coordinate ascent, where it has one.
+    sdca_loss = None
+
     def __init__(self, logits_dimension, label_name, weight_column_name, head_name):
         self.logits_dimension = logits_dimension
         self._label_name = label_name
@@ -106,8 +109,18 @@ class RegressionHead(Head):
 
     _default_name = "regression_head"
 
-    def __init__(self, label_dimension, label_name, weight_column_name, head_name, losses=None, link_fn=None):
+    def __init__(
+        self,
+        label_dimension,
+        label_name,
+        weight_column_name,
+        head_name,
+        losses=None,
+        link_fn=None,
+        sdca_loss="squared_loss",
+    ):
         super().__init__(label_dimension, label_name, weight_column_name, head_name)
+        self.sdca_loss = sdca_loss
         self._losses_of = losses or (lambda logits, labels: math.squared_difference(logits, labels))
         self._link_fn = link_fn or (lambda logits: logits)
 
@@ -171,6 +184,7 @@ class BinaryHead(MultiClassHead):
     """Tells two classes apart by one logit."""
 
     _default_name = "binary_logistic_head"
+    sdca_loss = "logistic_loss"
 
     def __init__(self, label_name, weight_column_name, head_name, thresholds, label_keys):
         super().__init__(1, label_name, weight_column_name, head_name, label_keys)
@@ -314,7 +328,8 @@ def poisson_regression_head(
     def losses(logits, labels):
         return log_poisson_loss(targets=labels, log_input=logits)
 
-    return RegressionHead(label_dimension, label_name, weight_column_name, head_name, losses, math.exp)
+    of_head = label_dimension, label_name, weight_column_name, head_name
+    return RegressionHead(*of_head, losses, math.exp, sdca_loss="poisson_loss")
 
 
 def no_op_train_fn(loss):

@@ -8,7 +8,9 @@ from everflow.contrib import layers
 from everflow.contrib.learn.dnn import features_by_name
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
+from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
+from everflow.contrib.linear_optimizer.sdca_optimizer import BIAS, SDCAOptimizer, UpdateWeightsHook
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.ops.gradients.reverse import gradients
@@ -26,10 +28,9 @@ def default_optimizer(feature_columns):
 
 
 def linear_logits(features, feature_columns, units, joint_weights, scope):
-    """The sums of weights, made in `scope`."""
+    """The sums of weights, made in `scope`, {column: its variables} and the bias."""
     sums = layers.joint_weighted_sum_from_feature_columns if joint_weights else layers.weighted_sum_from_feature_columns
-    logits, _, _ = sums(features, feature_columns, num_outputs=units, weight_collections=["linear"], scope=scope)
-    return logits
+    return sums(features, feature_columns, num_outputs=units, weight_collections=["linear"], scope=scope)
 
 
 _LINEAR = optional(
@@ -47,6 +48,11 @@ class _Linear(BaseEstimator):
         self.feature_columns, self.optimizer = tuple(feature_columns), given["optimizer"]
         self._head, self._gradient_clip_norm = head, given["gradient_clip_norm"]
         self._joint_weights = given["_joint_weights"]
+        if isinstance(self.optimizer, SDCAOptimizer):
+            if self._joint_weights:
+                raise ValueError("_joint_weights is incompatible with SDCAOptimizer.")
+            if head.sdca_loss is None or head.logits_dimension != 1:
+                raise ValueError(f"SDCAOptimizer can't train {type(head).__name__}: it takes one number or two classes")
         self._feature_engineering_fn = given["feature_engineering_fn"]
         super().__init__(model_dir=given["model_dir"], config=given["config"])
 
@@ -55,7 +61,9 @@ class _Linear(BaseEstimator):
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner) as scope:
             units = self._head.logits_dimension
-            logits = linear_logits(features, self.feature_columns, units, self._joint_weights, scope)
+            logits, variables, bias = linear_logits(features, self.feature_columns, units, self._joint_weights, scope)
+            if isinstance(self.optimizer, SDCAOptimizer):
+                return self._draw_sdca(features, labels, mode, logits, {**variables, BIAS: bias})
 
             def train_op_fn(loss):
                 variables = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")
@@ -67,6 +75,24 @@ class _Linear(BaseEstimator):
                 return optimizer.apply_gradients(zip(slopes, variables), global_step=get_global_step())
 
             return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+
+    def _draw_sdca(self, features, labels, mode, logits, columns_to_variables):
+        hook = UpdateWeightsHook()
+
+        def train_op_fn(_):
+            model, train_op = self.optimizer.get_train_step(
+                columns_to_variables,
+                self._head._weight_column_name,
+                self._head.sdca_loss,
+                features,
+                self._head._labels(labels),
+                get_global_step(),
+            )
+            hook.set_parameters(model, train_op)
+            return train_op
+
+        ops = self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+        return ops._replace(training_hooks=[*ops.training_hooks, hook]) if mode == ModeKeys.TRAIN else ops
 
 
 class LinearEstimator(_Linear):

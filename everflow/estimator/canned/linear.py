@@ -7,6 +7,7 @@ import math as python_math
 from everflow import summary
 from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
 from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
+from everflow.estimator.canned.linear_sdca import LinearSDCA, loss_type_of, sdca_spec
 from everflow.estimator.canned.optimizers import get_optimizer_instance
 from everflow.estimator.estimator import Estimator
 from everflow.feature_column.columns import FeatureColumn
@@ -32,7 +33,12 @@ def learning_rate_for(columns):
 
 def linear_logits(features, units, feature_columns, sparse_combiner="sum"):
     """The sums of weights, made in the current variable scope, with summaries of the weights."""
-    columns = list(feature_columns)
+    return linear_logits_and_model(features, units, feature_columns, sparse_combiner)[0]
+
+
+def linear_logits_and_model(features, units, feature_columns, sparse_combiner):
+    """The sums of weights and the layer that made them; None for columns that no layer takes."""
+    columns, model = list(feature_columns), None
     if all(isinstance(column, FeatureColumn) and column.for_layers for column in columns):
         model = LinearModel(columns, units, sparse_combiner, name="linear_model")
         logits = model(features)
@@ -48,7 +54,7 @@ def linear_logits(features, units, feature_columns, sparse_combiner="sum"):
     else:
         summary.scalar("bias", bias[0][0])
     summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(weights))
-    return logits
+    return logits, model
 
 
 def _parts(variable):
@@ -92,15 +98,23 @@ class LinearEstimator(Estimator):
         self, head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from=None
     ):
         columns = tuple(feature_columns or [])
+        if isinstance(optimizer, LinearSDCA):
+            loss_type_of(head)
+            if sparse_combiner != "sum":
+                raise ValueError(f"LinearSDCA takes sparse_combiner='sum', and not {sparse_combiner!r}")
 
         def model_fn(features, labels, mode, config):
             """Logits for the head, which makes of them what a mode needs."""
             assert_features_are_dict(features)
-            chosen = get_optimizer_instance(optimizer, learning_rate=learning_rate_for(columns))
+            with_sdca = isinstance(optimizer, LinearSDCA)
+            if not with_sdca:
+                chosen = get_optimizer_instance(optimizer, learning_rate=learning_rate_for(columns))
             with variable_scope(
                 "linear", values=tuple(features.values()), partitioner=partitioner or default_partitioner(config)
             ):
-                logits = linear_logits(features, head.logits_dimension, columns, sparse_combiner)
+                logits, model = linear_logits_and_model(features, head.logits_dimension, columns, sparse_combiner)
+                if with_sdca:
+                    return sdca_spec(head, features, labels, mode, model, columns, logits, optimizer)
                 return head.create_estimator_spec(
                     features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits
                 )

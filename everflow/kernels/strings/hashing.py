@@ -129,6 +129,74 @@ def _fingerprint_long(s: bytes) -> int:
     return _pair(_pair(v[0], w[0], m) + _shift_mix(y) * _K0 + z & _M, _pair(v[1], w[1], m) + x & _M, m)
 
 
+def fingerprint128(s: bytes) -> tuple[int, int]:
+    """FarmHash's 128-bit fingerprint: its low and its high half."""
+    if len(s) >= 16:
+        return _with_seed(s[16:], _u64(s, 0), _u64(s, 8) + _K0 & _M)
+    return _with_seed(s, _K0, _K1)
+
+
+def _of_two(u: int, v: int) -> int:
+    return _pair(u, v, 0x9DDFEA08EB382D69)
+
+
+def _with_seed(s: bytes, low: int, high: int) -> tuple[int, int]:
+    return _short_with_seed(s, low, high) if len(s) < 128 else _long_with_seed(s, low, high)
+
+
+def _short_with_seed(s: bytes, a: int, b: int) -> tuple[int, int]:
+    n = len(s)
+    if n <= 16:
+        a = _shift_mix(a * _K1) * _K1 & _M
+        c = b * _K1 + _up_to_16(s) & _M
+        d = _shift_mix(a + (_u64(s, 0) if n >= 8 else c))
+    else:
+        c = _of_two(_u64(s, n - 8) + _K1 & _M, a)
+        d = _of_two(b + n & _M, c + _u64(s, n - 16) & _M)
+        a = a + d & _M
+        for at in range(0, n - 16, 16):
+            a = (a ^ _shift_mix(_u64(s, at) * _K1) * _K1 & _M) * _K1 & _M
+            b ^= a
+            c = (c ^ _shift_mix(_u64(s, at + 8) * _K1) * _K1 & _M) * _K1 & _M
+            d ^= c
+    a, b = _of_two(a, c), _of_two(d, b)
+    return a ^ b, _of_two(b, a)
+
+
+def _long_with_seed(s: bytes, x: int, y: int) -> tuple[int, int]:
+    n = len(s)
+    z = n * _K1 & _M
+    first = _rotate(y ^ _K1, 49) * _K1 + _u64(s, 0) & _M
+    v = (first, _rotate(first, 42) * _K1 + _u64(s, 8) & _M)
+    w = (_rotate(y + z, 35) * _K1 + x & _M, _rotate(x + _u64(s, 88), 53) * _K1 & _M)
+    whole = n // 128 * 128
+    for at in range(0, whole, 64):
+        x = _rotate(x + y + v[0] + _u64(s, at + 8), 37) * _K1 & _M
+        y = _rotate(y + v[1] + _u64(s, at + 48), 42) * _K1 & _M
+        x ^= w[1]
+        y = y + v[0] + _u64(s, at + 40) & _M
+        z = _rotate(z + w[0], 33) * _K1 & _M
+        v = _weak(s, at, v[1] * _K1, x + w[0])
+        w = _weak(s, at + 32, z + w[1], y + _u64(s, at + 16))
+        z, x = x, z
+    x = x + _rotate(v[0] + z, 49) * _K0 & _M
+    y = y * _K0 + _rotate(w[1], 37) & _M
+    z = z * _K0 + _rotate(w[0], 27) & _M
+    v, w = (v[0] * _K0 & _M, v[1]), (w[0] * 9 & _M, w[1])
+    # What is left is hashed from the end, in pieces of 32 bytes that may reach back.
+    for at in range(n - 32, whole - 32, -32):
+        y = _rotate(x + y, 42) * _K0 + v[1] & _M
+        w = (w[0] + _u64(s, at + 16) & _M, w[1])
+        x = x * _K0 + w[0] & _M
+        z = z + w[1] + _u64(s, at) & _M
+        w = (w[0], w[1] + v[0] & _M)
+        v = _weak(s, at, v[0] + z, v[1])
+        v = (v[0] * _K0 & _M, v[1])
+    x = _of_two(x, v[0])
+    y = _of_two(y + z & _M, w[0])
+    return _of_two(x + v[1] & _M, w[1]) + y & _M, _of_two(x + w[1] & _M, y + v[1] & _M)
+
+
 def murmur64(s: bytes, seed: int = _MURMUR_SEED) -> int:
     """MurmurHash64A; with the seed that it has here, the hash of the oldest bucketing op."""
     n = len(s)

@@ -217,7 +217,7 @@ class Array:
 _FLOW = torch.zeros(())
 
 
-@kernel("TensorArrayV3", "TensorArrayV2")
+@kernel("TensorArrayV3", "TensorArrayV2", "TensorArray")
 def tensor_array(
     size: torch.Tensor,
     *,
@@ -236,7 +236,7 @@ def tensor_array(
     return (array, _FLOW) if node.type == "TensorArrayV3" else array
 
 
-@acting("TensorArrayGradV3", "TensorArrayGradV2", result=UNKNOWN)
+@acting("TensorArrayGradV3", "TensorArrayGradV2", "TensorArrayGrad", result=UNKNOWN)
 def tensor_array_grad(
     handle: Array, flow_in: torch.Tensor, *, source: str, node: Node
 ) -> tuple[Array, torch.Tensor] | Array:
@@ -251,7 +251,7 @@ def tensor_array_grad_with_shape(
     return handle.gradient(source, tuple(shape_to_prepend.tolist())), _FLOW
 
 
-@acting("TensorArrayReadV3", "TensorArrayReadV2", result=UNKNOWN, numbers=(1,))
+@acting("TensorArrayReadV3", "TensorArrayReadV2", "TensorArrayRead", result=UNKNOWN, numbers=(1,))
 def tensor_array_read(handle: Array, index: torch.Tensor | int, flow_in: torch.Tensor, *, dtype: DType) -> Value:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(
@@ -260,7 +260,7 @@ def tensor_array_read(handle: Array, index: torch.Tensor | int, flow_in: torch.T
     return handle.get(int(index))
 
 
-@acting("TensorArrayWriteV3", "TensorArrayWriteV2", result=same(3), keeps=(2,), numbers=(1,))
+@acting("TensorArrayWriteV3", "TensorArrayWriteV2", "TensorArrayWrite", result=same(3), keeps=(2,), numbers=(1,))
 def tensor_array_write(
     handle: Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
 ) -> torch.Tensor:
@@ -268,7 +268,7 @@ def tensor_array_write(
     return flow_in
 
 
-@acting("TensorArrayGatherV3", "TensorArrayGatherV2")
+@acting("TensorArrayGatherV3", "TensorArrayGatherV2", "TensorArrayGather")
 def tensor_array_gather(
     handle: Array, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
 ) -> AnyTensor:
@@ -296,6 +296,17 @@ def tensor_array_gather(
     return _stack([handle.get(i) for i in positions])
 
 
+@acting("TensorArrayPack")
+def tensor_array_pack(handle: Array, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape) -> AnyTensor:
+    """All elements: what graphs had before they could gather some."""
+    return tensor_array_gather(handle, torch.arange(handle.size), flow_in, dtype=dtype, element_shape=element_shape)
+
+
+@acting("TensorArrayUnpack", result=same(2), keeps=(1,))
+def tensor_array_unpack(handle: Array, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+    return tensor_array_scatter(handle, torch.arange(len(value)), value, flow_in, T=T)
+
+
 def _stack(values: list[Value]) -> Value:
     first = _shape_of(values[0])
     for i, value in enumerate(values):
@@ -308,7 +319,7 @@ def _stack(values: list[Value]) -> Value:
     return np.stack(values) if isinstance(values[0], np.ndarray) else torch.stack(values)
 
 
-@acting("TensorArrayScatterV3", "TensorArrayScatterV2", result=same(3), keeps=(2,))
+@acting("TensorArrayScatterV3", "TensorArrayScatterV2", "TensorArrayScatter", result=same(3), keeps=(2,))
 def tensor_array_scatter(
     handle: Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
 ) -> torch.Tensor:
@@ -335,7 +346,7 @@ def tensor_array_scatter(
     return flow_in
 
 
-@acting("TensorArrayConcatV3", "TensorArrayConcatV2")
+@acting("TensorArrayConcatV3", "TensorArrayConcatV2", "TensorArrayConcat")
 def tensor_array_concat(
     handle: Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape
 ) -> tuple[AnyTensor, torch.Tensor]:
@@ -364,7 +375,7 @@ def tensor_array_concat(
     return (np.concatenate(values) if isinstance(values[0], np.ndarray) else torch.cat(values)), lengths
 
 
-@acting("TensorArraySplitV3", "TensorArraySplitV2", result=same(3), keeps=(1,))
+@acting("TensorArraySplitV3", "TensorArraySplitV2", "TensorArraySplit", result=same(3), keeps=(1,))
 def tensor_array_split(
     handle: Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType
 ) -> torch.Tensor:
@@ -394,12 +405,12 @@ def tensor_array_split(
     return flow_in
 
 
-@reading("TensorArraySizeV3", "TensorArraySizeV2")
+@reading("TensorArraySizeV3", "TensorArraySizeV2", "TensorArraySize")
 def tensor_array_size(handle: Array, flow_in: torch.Tensor) -> torch.Tensor:
     return torch.tensor(handle.size, dtype=torch.int32)
 
 
-@acting("TensorArrayCloseV3", "TensorArrayCloseV2")
+@acting("TensorArrayCloseV3", "TensorArrayCloseV2", "TensorArrayClose")
 def tensor_array_close(handle: Array) -> None:
     handle.closed = True
     handle.elements.clear()

@@ -50,3 +50,8 @@ def _write_file_shape(op):
 
 
 shape_rule("MatchingFiles")(vector_output)
+
+
+@shape_rule("ImmutableConst")
+def _immutable_const_shape(op):
+    return op.attrs["shape"]

@@ -25,6 +25,9 @@ class TableSaveable(SaveableObject):
 class _MutableTable(LookupInterface):
     """What mutable tables have in common: every op sits beside the table."""
 
+    # Whether an op is named as the scope it is in, or made inside of it.
+    _ops_take_names_of_scopes = False
+
     def __init__(self, key_dtype, value_dtype, default_value, name, checkpoint):
         super().__init__(key_dtype, value_dtype)
         self._default_value = default_value
@@ -35,32 +38,40 @@ class _MutableTable(LookupInterface):
     def _make(self):
         self._resource_handle = self._create_resource()
         if self._checkpoint:
-            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, self._resource_handle._op_name))
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, self._checkpoint_key()))
 
     @property
     def name(self):
         return self.resource_handle._op_name.split("/")[-1]
 
+    def _checkpoint_key(self):
+        return self._resource_handle._op_name
+
+    def _named(self, scope):
+        return scope if self._ops_take_names_of_scopes else None
+
     def size(self, name=None):
         """How many entries the table has."""
-        with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
+        with name_scope(name, f"{self.name}_Size", [self.resource_handle]) as scope:
             with colocate_with(self.resource_handle):
-                return raw.LookupTableSizeV2(self.resource_handle)
+                return raw.LookupTableSizeV2(self.resource_handle, name=self._named(scope))
 
     def lookup(self, keys, name=None):
         """The values of keys; the default for those the table doesn't have."""
-        with name_scope(name, f"{self.name}_lookup_table_find", [self.resource_handle, keys, self._default_value]):
+        with name_scope(
+            name, f"{self.name}_lookup_table_find", [self.resource_handle, keys, self._default_value]
+        ) as scope:
             keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
             with colocate_with(self.resource_handle):
-                return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value)
+                return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value, name=self._named(scope))
 
     def insert(self, keys, values, name=None):
         """An op that gives keys these values."""
-        with name_scope(name, f"{self.name}_lookup_table_insert", [self.resource_handle, keys, values]):
+        with name_scope(name, f"{self.name}_lookup_table_insert", [self.resource_handle, keys, values]) as scope:
             keys = convert_to_tensor(keys, self._key_dtype, name="keys")
             values = convert_to_tensor(values, self._value_dtype, name="values")
             with colocate_with(self.resource_handle):
-                return raw.LookupTableInsertV2(self.resource_handle, keys, values)
+                return raw.LookupTableInsertV2(self.resource_handle, keys, values, name=self._named(scope))
 
     def remove(self, keys, name=None):
         """An op that takes keys out; those that are not there are passed over."""
@@ -70,10 +81,13 @@ class _MutableTable(LookupInterface):
 
     def export(self, name=None):
         """All keys and all values, as two tensors."""
-        with name_scope(name, f"{self.name}_lookup_table_export_values", [self.resource_handle]):
+        with name_scope(name, f"{self.name}_lookup_table_export_values", [self.resource_handle]) as scope:
             with colocate_with(self.resource_handle):
                 keys, values = raw.LookupTableExportV2(
-                    self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
+                    self.resource_handle,
+                    Tkeys=self._key_dtype,
+                    Tvalues=self._value_dtype,
+                    name=self._named(scope),
                 )
         return keys, values
 
@@ -147,5 +161,7 @@ class DenseHashTable(_MutableTable):
     def lookup(self, keys, name=None):
         """The values of keys; the default for those the table doesn't have."""
         values = super().lookup(keys, name)
-        values.set_shape(convert_to_tensor(keys, dtype=self._key_dtype).shape.concatenate(self._value_shape))
+        shape, of_a_key = convert_to_tensor(keys, dtype=self._key_dtype).shape, self._empty_key.shape.ndims
+        outer = shape[: shape.ndims - of_a_key] if shape.ndims is not None else shape
+        values.set_shape(outer.concatenate(self._value_shape))
         return values

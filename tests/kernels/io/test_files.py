@@ -1,5 +1,6 @@
 """Whole files by their ops."""
 
+import numpy as np
 import pytest
 
 import everflow as tf
@@ -29,3 +30,12 @@ def test_what_can_not_be(sess, tmp_path):
         sess.run(tf.matching_files(many))
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(tf.read_file(many))
+
+
+def test_a_tensor_that_lies_in_a_file(sess, tmp_path):
+    np.arange(6, dtype=np.float32).tofile(tmp_path / "numbers")
+    where = {"dtype": tf.float32, "memory_region_name": str(tmp_path / "numbers")}
+    found = tf.raw_ops.ImmutableConst(shape=[2, 2], **where)
+    assert found.shape.as_list() == [2, 2] and sess.run(found).tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    with pytest.raises(tf.errors.InternalError, match="24 bytes"):
+        sess.run(tf.raw_ops.ImmutableConst(shape=[9], **where))

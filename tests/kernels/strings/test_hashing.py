@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from everflow.kernels.strings.hashing import fingerprint64, murmur64, siphash, siphashes
+from everflow.kernels.strings.hashing import fingerprint64, fingerprint128, murmur64, siphash, siphashes
 
 BUCKETS = 1 << 40
 
@@ -58,3 +58,20 @@ def test_strong_buckets_keep_the_shape_of_their_strings():
         scalar = tf.string_to_hash_bucket_strong(b"a", BUCKETS, key=[1, 2]).eval()
     assert buckets.tolist() == [[siphash(s, (1, 2)) % BUCKETS for s in row] for row in words]
     assert scalar.shape == () and scalar == 201166748918
+
+
+@pytest.mark.parametrize(
+    "length, low, high",
+    [
+        (1, -3031513573221019310, -4975547386205173904),
+        (15, 185489846221326583, -7427985263623917396),
+        (17, -297878190495770457, 497097386691029322),
+        (33, -8750119541055416195, -1545235590043606842),
+        (143, 1133767180607000595, -7802771042198866512),
+        (145, -3543376309231284959, 3795034514761370062),
+        (500, -2280232492942941885, -2334909729702456999),
+    ],
+)
+def test_long_fingerprints(length, low, high):
+    text = bytes((i * 7 + length) % 256 for i in range(length))
+    assert fingerprint128(text) == (low % (1 << 64), high % (1 << 64))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.framework import raw_ops as raw
 from tests.kernels.feeding import fed
 
 
@@ -108,3 +109,14 @@ def test_stacks_have_an_end(sess):
         second = tf.raw_ops.StackPushV2(handle=handle, elem=fed(2.0))
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(second)
+
+
+def test_arrays_of_the_first_graphs(sess):
+    handle = raw.TensorArray(3, dtype=tf.float32)
+    flow = raw.TensorArrayUnpack(handle, [[1.0], [2.0], [3.0]], 0.0)
+    assert sess.run(raw.TensorArrayPack(handle, flow, dtype=tf.float32)).tolist() == [[1.0], [2.0], [3.0]]
+    handle = raw.TensorArray(2, dtype=tf.float32)
+    flow = raw.TensorArrayWrite(handle, 1, [5.0], raw.TensorArrayWrite(handle, 0, [4.0], 0.0))
+    found = [raw.TensorArraySize(handle, flow), raw.TensorArrayGather(handle, [1, 0], flow, dtype=tf.float32)]
+    size, rows = sess.run(found)
+    assert size == 2 and rows.tolist() == [[5.0], [4.0]]

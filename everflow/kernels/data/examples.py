@@ -1,0 +1,70 @@
+"""Datasets of parsed Examples, as graphs have them that TensorFlow wrote: one op parses batches of serialized ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.kernels.data.datasets import Dataset, dataset
+from everflow.kernels.io.examples import parse_example
+from everflow.kernels.sparse.serialize import serialize_sparse
+from everflow.kernels.strings.text import strings
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.data.datasets import Element, Following, Iteration
+    from everflow.kernels.tensors import AnyTensor
+
+_NO_NAMES = np.empty(0, object)
+
+
+@dataset("ParseExampleDataset", "ExperimentalParseExampleDataset")
+def parse_example_dataset(
+    input_dataset: Dataset,
+    num_parallel_calls: torch.Tensor,
+    dense_defaults: list[AnyTensor],
+    *,
+    sparse_keys: list[str],
+    dense_keys: list[str],
+    sparse_types: list[DType],
+    Tdense: list[DType],
+    dense_shapes: list[TensorShape],
+) -> Dataset:
+    """Features in the order of their keys; sparse ones as variants."""
+    keys = [[strings([key.encode()], ()) for key in some] for some in (sparse_keys, dense_keys)]
+    types = {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes}
+
+    def parsed(serialized: AnyTensor) -> Element:
+        indices, values, shapes, dense = parse_example(serialized, _NO_NAMES, *keys, dense_defaults, **types)
+        found = dict(zip(dense_keys, dense))
+        for key, dtype, *parts in zip(sparse_keys, sparse_types, indices, values, shapes):
+            found[key] = serialize_sparse(*parts, T=dtype, out_type=dtypes.variant)
+        return tuple(found[key] for key in sorted(found))
+
+    def start(iteration: Iteration) -> Following:
+        following = input_dataset.start(iteration)
+        return lambda: parsed(*following())
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+@dataset("FilterByLastComponentDataset")
+def filter_by_last_component_dataset(input_dataset: Dataset) -> Dataset:
+    """The elements whose last component is true, without it."""
+
+    def start(iteration: Iteration) -> Following:
+        following = input_dataset.start(iteration)
+
+        def wanted() -> Element:
+            while True:
+                *element, is_wanted = following()
+                if bool(is_wanted):
+                    return tuple(element)
+
+        return wanted
+
+    return Dataset(start)
