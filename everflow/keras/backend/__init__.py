@@ -130,6 +130,7 @@ from everflow.keras.backend.state import (
     get_session,
     get_uid,
     learning_phase,
+    eager_learning_phase_scope,
     learning_phase_scope,
     manual_variable_initialization,
     reset_uids,
