@@ -126,11 +126,11 @@ from everflow.keras.backend.shaping import (
 )
 from everflow.keras.backend.state import (
     clear_session,
+    eager_learning_phase_scope,
     get_graph,
     get_session,
     get_uid,
     learning_phase,
-    eager_learning_phase_scope,
     learning_phase_scope,
     manual_variable_initialization,
     reset_uids,
