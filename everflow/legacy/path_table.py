@@ -136,7 +136,7 @@ python.keras          initializers                       : keras.initializers
 python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics keras.metrics.*
-python.keras          models                             : keras.models
+python.keras          models                             : keras.models keras.saving.clones
 python.keras          optimizers                         : keras.optimizers
 python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers

@@ -198,3 +198,16 @@ def test_what_calls_take():
     layer = Taking()
     assert layer._call_fn_args == ["inputs", "other", "training"]
     assert (layer._expects_training_arg, layer._expects_mask_arg) == (True, False)
+
+
+def test_batch_normalization_without_scale_trains_eagerly(eagerly):
+    model = tf.keras.Sequential([layers.BatchNormalization(axis=3, scale=False, input_shape=(2, 2, 3))])
+    model.compile("sgd", "mse")
+    ones = np.ones([2, 2, 2, 3], "float32")
+    assert model.train_on_batch(ones, ones) == 1.0
+
+
+def test_configurations_of_batch_normalization_tell_renormalization():
+    config = layers.BatchNormalization(renorm=True, renorm_momentum=0.5).get_config()
+    assert (config["renorm"], config["renorm_clipping"], config["renorm_momentum"]) == (True, {}, 0.5)
+    assert "virtual_batch_size" not in config and "renorm" not in layers.BatchNormalization().get_config()

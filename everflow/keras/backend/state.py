@@ -17,6 +17,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import (
     executing_eagerly,
+    executing_eagerly_outside_functions,
     get_default_graph,
     get_default_session,
     graph_from_inputs,
@@ -131,9 +132,8 @@ def in_symbolic_graph() -> bool:
 
 def default_training():
     """What layers are told of training if the program doesn't say: None leaves it to them to ask for the phase."""
-    with init_scope():
-        if executing_eagerly() and _eager_learning_phase is not None:
-            return bool(_eager_learning_phase)
+    if _eager_learning_phase is not None and executing_eagerly_outside_functions():
+        return bool(_eager_learning_phase)
     return symbolic_learning_phase() if in_symbolic_graph() else None
 
 
@@ -216,7 +216,8 @@ def _new_variables(graph):
     state = state_of(graph)
     found = {id(variable): variable for variable in state.new_variables}
     for optimizer in state.optimizers:
-        found.update((id(v), v) for v in optimizer.variables() if not getattr(v, "_keras_initialized", False))
+        made = getattr(optimizer, "optimizer", optimizer).variables()  # also of one in a wrapper
+        found.update((id(v), v) for v in made if not getattr(v, "_keras_initialized", False))
     # Sets have no order, and a graph must come out the same each time: nodes are numbered.
     return sorted(found.values(), key=lambda variable: variable.op._id)
 

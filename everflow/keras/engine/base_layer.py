@@ -5,6 +5,7 @@ The part that keeps losses and updates is in layer_losses.py, the one about the 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import re
@@ -16,7 +17,13 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OperatorNotAllowedInGraphError
 from everflow.framework.functions import FuncGraph
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph, init_scope, name_scope
+from everflow.framework.scopes import (
+    executing_eagerly,
+    executing_eagerly_outside_functions,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.keras import backend as K
@@ -302,14 +309,12 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         first = next((x for x in nest.flatten(inputs) if hasattr(x, "dtype")), None)
         if self._dtype is None and first is not None:
             self._dtype = dtypes.as_dtype(first.dtype).base_dtype.name
+        shapes = None
         if nest.flatten(inputs) and all(hasattr(x, "shape") for x in nest.flatten(inputs)):
-            self.build(
-                nest.map_structure(
-                    lambda x: x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape), inputs
-                )
-            )
-        else:
-            self.build(None)
+            shapes = nest.map_structure(_shape_of, inputs)
+        # Where all else runs at once, what `build` makes is not of the graph that the model is drawn in.
+        with init_scope() if executing_eagerly_outside_functions() else contextlib.nullcontext():
+            self.build(shapes)
         # What SavedModels hold is traced for inputs like the first.
         self.__dict__["_first_inputs"] = nest.map_structure(_as_spec, inputs)
         # A `build` of the user's may not call the one here.
@@ -443,6 +448,10 @@ def _as_spec(x):
         return x
     sizes = x.shape.as_list() if x.shape.rank else x.shape
     return TensorSpec([None, *sizes[1:]] if x.shape.rank else sizes, x.dtype.base_dtype)
+
+
+def _shape_of(x):
+    return x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape)
 
 
 def snake_case(name):

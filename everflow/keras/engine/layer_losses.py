@@ -5,7 +5,12 @@ from __future__ import annotations
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    executing_eagerly,
+    executing_eagerly_outside_functions,
+    get_default_graph,
+    name_scope,
+)
 from everflow.keras.backend.state import in_symbolic_graph
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.known_classes import known_class
@@ -95,7 +100,7 @@ class LayerLosses:
             relevant = [t for node in self._inbound_nodes for t in nest.flatten(node.input_tensors)]
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             update = update() if callable(update) else update
-            if update is None or executing_eagerly():
+            if update is None or _runs_at_once():
                 continue
             _refuse_branches("add_update")
             if not isinstance(update, Operation):
@@ -143,6 +148,11 @@ class LayerLosses:
             self._of_tensors.append((known, value))
             return
         self._metrics_tensors[name] = known(value)
+
+
+def _runs_at_once():
+    """Whether nobody needs to keep updates: what runs eagerly has run, and a function runs all that it is made of."""
+    return executing_eagerly_outside_functions() and not in_symbolic_graph()
 
 
 def _refuse_branches(method):

@@ -225,21 +225,11 @@ class Network(Layer):
     # --- losses and updates: those that belong to this model's own inputs -----------------------
 
     @property
-    def losses(self):
-        """Losses of the layers that depend on this model's inputs, or on none."""
-        losses = Layer.losses.fget(self)
-        return self._relevant(losses, "_unconditional_loss")
-
-    @property
     def updates(self):
         """Updates of the layers that depend on this model's inputs, or on none."""
         if not self.trainable and not self.stateful:
             return []
-        return self._relevant(
-            Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update"
-        )
-
-    def _relevant(self, things, tag):
+        things, tag = Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update"
         if executing_eagerly() or not self.inputs or get_default_graph() is not self.inputs[0].graph:
             return things
         inputs = []
