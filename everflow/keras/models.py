@@ -18,6 +18,11 @@ def _clone_layer(layer):
     return type(layer).from_config(layer.get_config())
 
 
+def share_weights(layer):
+    """The layer itself, for `clone_model(model, clone_function=share_weights)`."""
+    return layer
+
+
 def clone_model(model, input_tensors=None, clone_function=None):
     """A model with the same layers and new weights; on `input_tensors` instead of placeholders where they are given.
 
@@ -27,18 +32,17 @@ def clone_model(model, input_tensors=None, clone_function=None):
     if not callable(clone):
         raise ValueError("Expected `clone_function` argument to be a callable.")
     if isinstance(model, Sequential):
-        return _clone_sequential(model, input_tensors, clone)
-    if not isinstance(model, Model):
-        raise ValueError(f"Only a model can be cloned; {model!r} is none.")
-    if not model._is_graph_network:
-        raise ValueError(f"{model.name} has a `call` of its own: only models of inputs and outputs can be cloned.")
-    return _clone_functional(model, input_tensors, clone)
+        return _clone_sequential_model(model, input_tensors, clone)
+    return _clone_functional_model(model, input_tensors, clone)
 
 
-def _clone_sequential(model, input_tensors, clone):
-    layers = [clone(layer) if not isinstance(layer, InputLayer) else layer for layer in model.layers]
+def _clone_sequential_model(model, input_tensors=None, clone=_clone_layer):
+    if not isinstance(model, Sequential):
+        raise ValueError(f"{model!r} is no Sequential model.")
+    layers = [clone(layer) for layer in model.layers if not isinstance(layer, InputLayer)]
     if input_tensors is None:
-        return Sequential(layers=layers, name=model.name)
+        first = [_clone_layer(layer) for layer in model._graph_layers[:1] if isinstance(layer, InputLayer)]
+        return Sequential(layers=first + layers, name=model.name)
     tensors = nest.flatten(input_tensors)
     if len(tensors) != 1:
         raise ValueError(f"A Sequential model has one input; `input_tensors` has {len(tensors)}.")
@@ -48,7 +52,13 @@ def _clone_sequential(model, input_tensors, clone):
     return Sequential(layers=[x._keras_history.layer, *layers], name=model.name)
 
 
-def _clone_functional(model, input_tensors, clone):
+def _clone_functional_model(model, input_tensors=None, clone=_clone_layer):
+    if not isinstance(model, Model):
+        raise ValueError(f"Only a model can be cloned; {model!r} is none.")
+    if isinstance(model, Sequential):
+        raise ValueError(f"{model.name} is a Sequential model, and not one of inputs and outputs.")
+    if not model._is_graph_network:
+        raise ValueError(f"{model.name} has a `call` of its own: only models of inputs and outputs can be cloned.")
     copies = {}
     if input_tensors is None:
         given = [

@@ -136,7 +136,7 @@ python.keras          initializers                       : keras.initializers
 python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics keras.metrics.*
-python.keras          models                             : keras.models
+python.keras          models                             : keras.models keras.saving.clones
 python.keras          optimizers                         : keras.optimizers
 python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
@@ -149,6 +149,9 @@ python.keras          engine                             : keras.engine keras ke
 python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
                                                            keras keras.layers keras.models keras.engine.*
 python.keras.engine   base_layer_utils                   : keras.engine.autocasting
+python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
+python.keras.engine   data_adapter training_generator    : legacy.inner.keras_engine.data_adapters
+python.keras.layers.preprocessing normalization normalization_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*

@@ -126,6 +126,7 @@ from everflow.keras.backend.shaping import (
 )
 from everflow.keras.backend.state import (
     clear_session,
+    eager_learning_phase_scope,
     get_graph,
     get_session,
     get_uid,

@@ -17,9 +17,11 @@ from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import (
     executing_eagerly,
+    executing_eagerly_outside_functions,
     get_default_graph,
     get_default_session,
     graph_from_inputs,
+    init_scope,
     name_scope,
     reset_default_graph,
 )
@@ -47,7 +49,7 @@ class _Thread(threading.local):
 
 _states: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 _thread = _Thread()
-_eager_learning_phase = 0
+_eager_learning_phase: int | None = None  # not set: 0, and layers are told nothing
 _manual_variable_initialization = False
 _symbolic_graph = None
 
@@ -116,8 +118,23 @@ def _draw_learning_phase():
 def learning_phase():
     """Whether layers are trained: a placeholder, False unless it is fed, or what `set_learning_phase` fixed."""
     if executing_eagerly():
-        return _eager_learning_phase
-    return symbolic_learning_phase()
+        return _eager_learning_phase or 0
+    if in_symbolic_graph():
+        return symbolic_learning_phase()
+    with init_scope():  # Bodies of functions have the phase of what is around them.
+        return _eager_learning_phase or 0 if executing_eagerly() else symbolic_learning_phase()
+
+
+def in_symbolic_graph() -> bool:
+    """Whether ops are drawn in the graph that Keras keeps for models where all else runs at once."""
+    return _symbolic_graph is not None and get_default_graph() is _symbolic_graph
+
+
+def default_training():
+    """What layers are told of training if the program doesn't say: None leaves it to them to ask for the phase."""
+    if _eager_learning_phase is not None and executing_eagerly_outside_functions():
+        return bool(_eager_learning_phase)
+    return symbolic_learning_phase() if in_symbolic_graph() else None
 
 
 def symbolic_learning_phase():
@@ -158,6 +175,18 @@ def learning_phase_scope(value):
         state.learning_phase, _eager_learning_phase = before, eager_before
 
 
+@contextlib.contextmanager
+def eager_learning_phase_scope(value):
+    """A context in which the phase of what runs at once, and of functions, is fixed; models are drawn as before."""
+    global _eager_learning_phase
+    _check_phase(value)
+    before, _eager_learning_phase = _eager_learning_phase, value
+    try:
+        yield
+    finally:
+        _eager_learning_phase = before
+
+
 # --- variables and sessions --------------------------------------------------------------------
 
 
@@ -187,7 +216,8 @@ def _new_variables(graph):
     state = state_of(graph)
     found = {id(variable): variable for variable in state.new_variables}
     for optimizer in state.optimizers:
-        found.update((id(v), v) for v in optimizer.variables() if not getattr(v, "_keras_initialized", False))
+        made = getattr(optimizer, "optimizer", optimizer).variables()  # also of one in a wrapper
+        found.update((id(v), v) for v in made if not getattr(v, "_keras_initialized", False))
     # Sets have no order, and a graph must come out the same each time: nodes are numbered.
     return sorted(found.values(), key=lambda variable: variable.op._id)
 
@@ -243,8 +273,7 @@ def clear_session():
     global _symbolic_graph, _eager_learning_phase
     reset_default_graph()
     reset_uids()
-    _symbolic_graph = None
-    _eager_learning_phase = 0
+    _symbolic_graph = _eager_learning_phase = None
     _thread.session = None
     _states.clear()
     if not executing_eagerly():

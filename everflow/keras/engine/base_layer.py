@@ -5,6 +5,7 @@ The part that keeps losses and updates is in layer_losses.py, the one about the 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import re
@@ -14,16 +15,22 @@ import numpy as np
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OperatorNotAllowedInGraphError
-from everflow.framework.graph import Graph
+from everflow.framework.functions import FuncGraph
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, init_scope, name_scope
+from everflow.framework.scopes import (
+    executing_eagerly,
+    executing_eagerly_outside_functions,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.keras import backend as K
 from everflow.keras import initializers as keras_initializers
 from everflow.keras import regularizers
 from everflow.keras.backend.config import floatx
-from everflow.keras.backend.state import get_graph, track_variable, unique_object_name
+from everflow.keras.backend.state import default_training, get_graph, track_variable, unique_object_name
 from everflow.keras.engine import autocasting, saved_form
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
@@ -254,6 +261,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         masks = _collected_masks(inputs)
         if self._call_takes("mask") and not self._is_given("mask", args, kwargs) and masks is not None:
             kwargs["mask"] = masks
+        said = dict(kwargs)
         training = self._resolve_training(args, kwargs)
         if needs_history(inputs):
             give_history(inputs)
@@ -266,13 +274,15 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 given = autocasting.cast_inputs(inputs, self._dtype) if self._autocast and self._dtype else inputs
                 outputs = self._compute(given, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
-                    outputs = self._connect(inputs, outputs, self._arguments(args, kwargs))
+                    outputs = self._connect(inputs, outputs, self._arguments(args, said))
                 self._regularize_activity(inputs, outputs)
                 self._pass_masks_on(inputs, outputs, masks)
                 self._note_call(inputs, outputs)
         return outputs
 
     def _compute(self, inputs, args, kwargs):
+        if self.dynamic and not executing_eagerly():
+            return self._stand_ins(inputs)
         call = converted(self.call) if is_users(self.call) and not executing_eagerly() else self.call
         try:
             outputs = call(inputs, *args, **kwargs)
@@ -285,6 +295,11 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             raise ValueError(f"The `call` of layer {self.name} returned None: it has to return a tensor, or several.")
         return outputs
 
+    def _stand_ins(self, inputs):
+        """Placeholders for the outputs of a layer that can't be drawn, of the shapes it says."""
+        shapes = self.compute_output_shape(nest.map_structure(lambda x: x.shape, inputs))
+        return _map_shapes(lambda shape: placeholder(self._dtype or floatx(), shape), shapes)
+
     def _note_call(self, inputs, outputs):
         """Models that are built by being called note with what."""
 
@@ -294,23 +309,26 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         first = next((x for x in nest.flatten(inputs) if hasattr(x, "dtype")), None)
         if self._dtype is None and first is not None:
             self._dtype = dtypes.as_dtype(first.dtype).base_dtype.name
+        shapes = None
         if nest.flatten(inputs) and all(hasattr(x, "shape") for x in nest.flatten(inputs)):
-            self.build(
-                nest.map_structure(
-                    lambda x: x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape), inputs
-                )
-            )
-        else:
-            self.build(None)
+            shapes = nest.map_structure(_shape_of, inputs)
+        # Where all else runs at once, what `build` makes is not of the graph that the model is drawn in.
+        with init_scope() if executing_eagerly_outside_functions() else contextlib.nullcontext():
+            self.build(shapes)
         # What SavedModels hold is traced for inputs like the first.
         self.__dict__["_first_inputs"] = nest.map_structure(_as_spec, inputs)
         # A `build` of the user's may not call the one here.
         Layer.build(self, None)
         if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
+            with init_scope():
+                self.set_weights(self._initial_weights)
             self._initial_weights = None
 
     # --- arguments of `call` -----------------------------------------------------------------
+
+    _call_fn_args = property(lambda self: list(self._call_parameters))
+    _expects_training_arg = property(lambda self: self._call_takes("training"))
+    _expects_mask_arg = property(lambda self: self._call_takes("mask"))
 
     @functools.cached_property
     def _call_parameters(self):
@@ -336,7 +354,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         given = dict(zip(self._call_parameters[1:], args)) | kwargs
         if given.get("training") is not None:
             return given["training"]
-        training = call_context.training
+        training = default_training() if call_context.training is None else call_context.training
         if training is not None and not self._is_given("training", args, kwargs):
             kwargs["training"] = training
         return training
@@ -368,9 +386,12 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         """The shape of the outputs for inputs of this shape; found by drawing the layer in a graph of its own."""
         if type(self).call is Layer.call:
             return input_shape
-        with Graph().as_default():
+        with FuncGraph("shapes", get_default_graph()).as_default():
             inputs = _map_shapes(lambda shape: placeholder(self._dtype or "float32", shape), input_shape)
+            self._maybe_build(inputs)
             try:
+                if self.dynamic:
+                    raise TypeError("it is dynamic")
                 outputs = self._compute(inputs, (), {"training": False} if self._call_takes("training") else {})
             except TypeError as e:
                 raise NotImplementedError(
@@ -427,6 +448,10 @@ def _as_spec(x):
         return x
     sizes = x.shape.as_list() if x.shape.rank else x.shape
     return TensorSpec([None, *sizes[1:]] if x.shape.rank else sizes, x.dtype.base_dtype)
+
+
+def _shape_of(x):
+    return x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape)
 
 
 def snake_case(name):

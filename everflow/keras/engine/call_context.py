@@ -29,5 +29,14 @@ class CallContext(threading.local):
             self.depth -= 1
             self.layer, self.inputs, self.training = saved
 
+    @contextlib.contextmanager
+    def told(self, training):
+        """Inside, layers that are told nothing else of training get this."""
+        saved, self.training = self.training, training
+        try:
+            yield
+        finally:
+            self.training = saved
+
 
 call_context = CallContext()

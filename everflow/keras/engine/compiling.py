@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.keras import backend as K
@@ -12,6 +13,7 @@ from everflow.keras import metrics as metrics_module
 from everflow.keras import optimizers
 from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
@@ -70,6 +72,7 @@ class Compiling:
         self._function_kwargs = kwargs
         self._compile_arguments = {"loss": loss, "metrics": metrics, **options, **kwargs}
         self._is_compiled = True
+        self._require_eager_mode()
         if not self.outputs:
             # The outputs are known when data comes.
             return
@@ -248,9 +251,16 @@ class Compiling:
     @property
     def run_eagerly(self):
         """Whether batches are computed operation by operation, untraced."""
-        if self.dynamic and self._run_eagerly is False:
-            raise ValueError("A model with layers made with `dynamic=True` runs eagerly: `run_eagerly` can't be False.")
+        self._require_eager_mode()
         return bool(self._run_eagerly) or self.dynamic
+
+    def _require_eager_mode(self):
+        """ValueError where layers that can only run eagerly can't."""
+        if self.dynamic and (self._run_eagerly is False or not executing_eagerly()):
+            raise ValueError(
+                f"{self.name} has layers made with `dynamic=True`, which need eager execution: `tf.enable_eager_execution()`, "
+                "and no `run_eagerly=False`."
+            )
 
     @run_eagerly.setter
     @untracked
@@ -350,7 +360,7 @@ class Compiling:
             raise ValueError("The model needs data to be built: it has been given none.")
         self._set_inputs(x)
         if self._is_compiled:
-            self.compile(optimizer=self.optimizer, **self._compile_arguments)
+            self.compile(optimizer=self.optimizer, run_eagerly=self._run_eagerly, **self._compile_arguments)
         self._finish_restoring()
 
     def _finish_restoring(self):
@@ -372,8 +382,17 @@ class Compiling:
                 given = dict(zip(names, tensors))
             else:
                 given = tensors if _is_several(inputs) and len(tensors) > 1 else tensors[0]
-            kwargs = {"training": K.learning_phase()} if self._call_takes("training") else {}
-            outputs = self(given, **kwargs)
+            with get_graph().as_default():
+                training = K.learning_phase()
+            kwargs = {"training": training} if self._call_takes("training") else {}
+            try:
+                with call_context.told(training):
+                    outputs = self(given, **kwargs)
+            except NotImplementedError:
+                if not self.run_eagerly:
+                    raise
+                # The shapes of what a dynamic layer makes are seen on data.
+                outputs = self(nest.map_structure(convert_to_tensor, inputs))
         self._note_inputs_and_outputs(tensors, names, outputs)
 
     def _note_call(self, inputs, outputs):

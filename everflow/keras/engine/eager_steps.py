@@ -6,6 +6,7 @@ import numpy as np
 
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
+from everflow.keras import backend as K
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine.known_classes import known_class
 from everflow.ops import math
@@ -27,7 +28,8 @@ class EagerSteps:
         inputs = [_as_tensor(x, like) for x, like in zip(inputs, self.model.inputs)]
         targets = [_as_tensor(y, e.output) for y, e in zip(targets, self._fed())]
         weights = [None if w is None else convert_to_tensor(np.asarray(w, "float32")) for w in weights]
-        outputs = self._function(kind)(inputs, targets, weights)
+        with K.eager_learning_phase_scope(int(kind == "train")):
+            outputs = self._function(kind)(inputs, targets, weights)
         return [x.numpy() for x in outputs]
 
     def _fed(self):

@@ -9,6 +9,7 @@ from everflow.keras import backend as K
 from everflow.keras.backend.state import get_graph, unique_object_name
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.node import KerasHistory, Node
+from everflow.ops.variables.variable import Variable
 
 
 class InputLayer(Layer):
@@ -52,7 +53,7 @@ class InputLayer(Layer):
                     shape=self._batch_input_shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged
                 )
         else:
-            if not isinstance(input_tensor, Tensor):
+            if not isinstance(input_tensor, (Tensor, Variable)):
                 raise ValueError(f"`input_tensor` must be a tensor, got: {input_tensor}")
             self._batch_input_shape = tuple(input_tensor.shape.as_list())
         input_tensor._keras_mask = None

@@ -5,7 +5,13 @@ from __future__ import annotations
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    executing_eagerly,
+    executing_eagerly_outside_functions,
+    get_default_graph,
+    name_scope,
+)
+from everflow.keras.backend.state import in_symbolic_graph
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.known_classes import known_class
 from everflow.ops import array, math
@@ -41,6 +47,7 @@ class LayerLosses:
             if callable(loss):
                 self._callable_losses.append(_tagged_function(loss, inputs is None))
                 continue
+            _refuse_branches("add_loss")
             if not isinstance(loss, Tensor):
                 loss = convert_to_tensor(loss)
             loss._unconditional_loss = inputs is None
@@ -93,8 +100,9 @@ class LayerLosses:
             relevant = [t for node in self._inbound_nodes for t in nest.flatten(node.input_tensors)]
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             update = update() if callable(update) else update
-            if update is None or executing_eagerly():
+            if update is None or _runs_at_once():
                 continue
+            _refuse_branches("add_update")
             if not isinstance(update, Operation):
                 update = update.op if hasattr(update, "op") else convert_to_tensor(update).op
             # One that doesn't depend on the inputs holds for all models with this layer.
@@ -116,6 +124,7 @@ class LayerLosses:
         """Report a tensor as a metric: its mean over an epoch, or the result of a metric object."""
         if aggregation not in (None, "mean"):
             raise ValueError(f'add_metric knows aggregation="mean" and None, not {aggregation!r}.')
+        _refuse_branches("add_metric")
         from_metric = hasattr(value, "_metric_obj")
         if name is None and not from_metric:
             raise ValueError(f"The metric of {value} needs a name: `add_metric(value, name=..., aggregation='mean')`.")
@@ -139,6 +148,20 @@ class LayerLosses:
             self._of_tensors.append((known, value))
             return
         self._metrics_tensors[name] = known(value)
+
+
+def _runs_at_once():
+    """Whether nobody needs to keep updates: what runs eagerly has run, and a function runs all that it is made of."""
+    return executing_eagerly_outside_functions() and not in_symbolic_graph()
+
+
+def _refuse_branches(method):
+    """What branches and loops add would be of the one that runs, and a model that is drawn has no such thing."""
+    if in_symbolic_graph() and get_default_graph()._get_control_flow_context() is not None:
+        raise RuntimeError(
+            f"`{method}` is called inside of a branch or a loop that is drawn in the graph of the model. Call it outside of it, "
+            "with a value that the branch gives, or make the layer with `dynamic=True`, for eager execution."
+        )
 
 
 def _is_drawn(tensor):

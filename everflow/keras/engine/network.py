@@ -121,6 +121,15 @@ class Network(Layer):
 
     layers = property(lambda self: list(self._nested_layers()), doc="The layers of the model.")
 
+    @property
+    def _layers(self):
+        """The layers of the graph with their inputs, and what else holds some."""
+        return unique([*self.__dict__.get("_graph_layers", ()), *Layer._layers.fget(self)])
+
+    @_layers.setter
+    def _layers(self, layers):
+        self.__dict__["_graph_layers"] = layers
+
     def _holdings(self):
         return unique([*self.__dict__.get("_graph_layers", ()), *super()._holdings()])
 
@@ -152,6 +161,11 @@ class Network(Layer):
             if layer.name == name:
                 return layer
         raise ValueError(f"No such layer: {name}")
+
+    @property
+    def dynamic(self):
+        """Whether a layer, or the model itself, can only run eagerly."""
+        return self._dynamic or any(layer.dynamic for layer in self._nested_layers())
 
     @property
     def stateful(self):
@@ -211,21 +225,11 @@ class Network(Layer):
     # --- losses and updates: those that belong to this model's own inputs -----------------------
 
     @property
-    def losses(self):
-        """Losses of the layers that depend on this model's inputs, or on none."""
-        losses = Layer.losses.fget(self)
-        return self._relevant(losses, "_unconditional_loss")
-
-    @property
     def updates(self):
         """Updates of the layers that depend on this model's inputs, or on none."""
         if not self.trainable and not self.stateful:
             return []
-        return self._relevant(
-            Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update"
-        )
-
-    def _relevant(self, things, tag):
+        things, tag = Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update"
         if executing_eagerly() or not self.inputs or get_default_graph() is not self.inputs[0].graph:
             return things
         inputs = []
@@ -355,12 +359,12 @@ class Network(Layer):
         """A model from what `get_config` gave, with new weights."""
         inputs, outputs, created = network_config.reconstruct(config, custom_objects)
         model = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
-        model._connect_ancillary(created)
+        model._insert_layers(list(created.values()))
         return model
 
-    def _connect_ancillary(self, created):
-        """Layers of a config that lead to no output, e.g. to a loss, join the model all the same."""
-        extra = [layer for layer in created.values() if layer not in self._graph_layers]
+    def _insert_layers(self, layers, relevant_nodes=None):
+        """Layers that lead to no output, e.g. to a loss, join the model all the same."""
+        extra = [layer for layer in nest.flatten(layers) if layer not in self._graph_layers]
         self.__dict__["_graph_layers"] = self._graph_layers + extra
 
     def _updated_config(self):

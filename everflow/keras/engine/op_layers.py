@@ -8,7 +8,7 @@ from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.keras import backend as K
-from everflow.keras.backend.state import get_graph, unique_object_name
+from everflow.keras.backend.state import get_graph
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.call_context import call_context
 from everflow.ops.array.constants import constant
@@ -65,7 +65,7 @@ def _wrap(op):
             # What doesn't come from `Input` is a constant of the new layer, with the value it has now.
             constants[index] = _value_of(tensor)
     give_history(inputs)
-    layer = TensorFlowOpLayer(op.node_def, unique_object_name(op.name, zero_based=True), constants)
+    layer = TensorFlowOpLayer(op.node_def, op.name, constants)
     layer._connect(
         inputs[0] if len(inputs) == 1 else inputs, op.outputs[0] if len(op.outputs) == 1 else list(op.outputs), {}
     )

@@ -28,7 +28,7 @@ class Sequential(Model):
         super().__init__(name=name)
         self.supports_masking = True
         self._build_input_shape = None
-        for layer in layers or ():
+        for layer in layers if isinstance(layers, (list, tuple)) else [layers] if layers else ():
             self.add(layer)
 
     @property

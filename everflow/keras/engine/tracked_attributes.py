@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 
 from everflow.framework import attachments, nest
+from everflow.keras.backend.state import track_variable
 from everflow.ops.variables.module import Module
+from everflow.ops.variables.resource import UnreadVariable
 from everflow.ops.variables.variable import Variable
+from everflow.train.tracking import NoDependency, TrackableReference
 
 
 def untracked(method):
@@ -40,17 +43,27 @@ class TrackedAttributes:
     """The part of a layer that knows what hangs on it."""
 
     def __setattr__(self, name, value):
-        if self.__dict__.get("_is_tracking", True) and not name.startswith("__"):
+        is_tracked = self.__dict__.get("_is_tracking", True) and not name.startswith("__")
+        if isinstance(value, NoDependency):
+            is_tracked, value = False, value.value
+        if is_tracked:
             self._remember(name, value)
         super().__setattr__(name, value)
         attachments.joined(self)
 
     def __delattr__(self, name):
-        self.__dict__.get("_tracked", {}).pop(name, None)
+        self._forget(name)
+        super().__delattr__(name)
+
+    def _forget(self, name):
+        """A variable that no attribute holds any more is none of the layer's weights."""
+        tracked = self.__dict__.get("_tracked", {})
+        tracked.pop(name, None)
         value = self.__dict__.get(name)
+        if not isinstance(value, Variable) or any(value is vars(self).get(other) for other in tracked):
+            return
         for kept in ("_trainable_weights", "_non_trainable_weights"):
             self.__dict__[kept] = [w for w in self.__dict__.get(kept, []) if w is not value]
-        super().__delattr__(name)
 
     def _track(self, name, value):
         self.__dict__.setdefault("_tracked", {}).setdefault(name, value)
@@ -58,6 +71,8 @@ class TrackedAttributes:
 
     def _remember(self, name, value):
         tracked = self.__dict__.setdefault("_tracked", {})
+        if tracked.get(name) is not value:
+            self._forget(name)
         if isinstance(value, (Variable, Module, list, tuple, dict)) or hasattr(value, "_checkpoint_children"):
             tracked[name] = value
         else:
@@ -65,7 +80,9 @@ class TrackedAttributes:
             return
         claim(_leaves(value))
         for leaf in nest.flatten(value):
-            if isinstance(leaf, Variable):
+            # What an assignment gave is the variable again, and not one more.
+            if isinstance(leaf, Variable) and not isinstance(leaf, UnreadVariable):
+                track_variable(leaf)
                 lists = [
                     self.__dict__.setdefault(kept, []) for kept in ("_trainable_weights", "_non_trainable_weights")
                 ]
@@ -76,8 +93,18 @@ class TrackedAttributes:
         """The layers, modules and variables in tracked attributes, in the order of their coming."""
         return list({id(x): x for value in self.__dict__.get("_tracked", {}).values() for x in _leaves(value)}.values())
 
+    @property
+    def _layers(self):
+        """What holds layers here: layers, and the lists and dicts that are attributes."""
+        kept = [x for x in self.__dict__.get("_tracked", {}).values() if isinstance(x, (list, dict)) or is_layer(x)]
+        return list({id(x): x for x in kept}.values())
+
+    @_layers.setter
+    def _layers(self, layers):
+        self._remember("_layers", layers)
+
     def _nested_layers(self):
-        return [x for x in self._holdings() if isinstance(x, Module) and hasattr(x, "_inbound_nodes")]
+        return [x for x in self._holdings() if is_layer(x)]
 
     def _weights_inside(self, kind):
         """Weights of the layers held here, and variables that came into a list after it was set as an attribute."""
@@ -106,6 +133,18 @@ class TrackedAttributes:
             (name, value) for name, value in self.__dict__.get("_tracked", {}).items() if not isinstance(value, tuple)
         ]
 
+    @property
+    def _checkpoint_dependencies(self):
+        """The same, as pairs with names."""
+        return [TrackableReference(*child) for child in self._checkpoint_children()]
+
+    _unconditional_checkpoint_dependencies = _checkpoint_dependencies
+
+
+def is_layer(value):
+    """Whether something is a layer, of Keras or of `tf.layers`."""
+    return isinstance(value, Module) and hasattr(value, "_inbound_nodes")
+
 
 def claim(held):
     """Layers of `tf.layers` that a Keras layer holds make their variables as it does: as resources."""
@@ -120,4 +159,4 @@ def _leaves(value):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in _leaves(item)]
-    return [value] if isinstance(value, (Variable, Module)) else []
+    return [value] if isinstance(value, (Variable, Module)) and not isinstance(value, UnreadVariable) else []

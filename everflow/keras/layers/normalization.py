@@ -19,7 +19,7 @@ from everflow.ops.nn import normalization as nn_normalization
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
 
-# Arguments that configurations of batch normalization have never held.
+# Arguments that configurations of batch normalization hold only where they are used, or never.
 _NOT_IN_CONFIGS = ("renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment")
 
 
@@ -64,6 +64,14 @@ class BatchNormalization(SameShape):
     def _can_be_fused(self, rank):
         plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
         return rank == 4 and plain and self.axis in ([1], [3])
+
+    def get_config(self):
+        config = super().get_config()
+        if self.renorm:
+            config.update({name: getattr(self, name) for name in ("renorm", "renorm_clipping", "renorm_momentum")})
+        if self.virtual_batch_size is not None:
+            config["virtual_batch_size"] = self.virtual_batch_size
+        return config
 
     def build(self, input_shape):
         shape = TensorShape(input_shape)

@@ -43,7 +43,7 @@ class TFOptimizer:
         raise NotImplementedError
 
     def _checkpoint_children(self):
-        return [("optimizer", self.optimizer)]
+        return [("optimizer", self.optimizer), ("global_step", self.iterations)]
 
 
 def is_train_optimizer(value):

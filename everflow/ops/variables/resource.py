@@ -140,7 +140,7 @@ class BaseResourceVariable(Variable):
     # --- changes -----------------------------------------------------------------------------
 
     def _lazy_read(self, op):
-        return _UnreadVariable(self, op)
+        return UnreadVariable(self, op)
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """Set the value."""
@@ -325,7 +325,7 @@ class ResourceVariable(BaseResourceVariable):
         return to_variable_def(self, self._handle, snapshot, export_scope, is_resource=True)
 
 
-class _UnreadVariable(BaseResourceVariable):
+class UnreadVariable(BaseResourceVariable):
     """The result of changing a resource variable: that variable, read after the change."""
 
     def __init__(self, variable, parent_op):
@@ -364,6 +364,9 @@ class _UnreadVariable(BaseResourceVariable):
 
     def read_value(self):
         return self._read_variable_op()
+
+
+_UnreadVariable = UnreadVariable  # its name where programs take it from inside TensorFlow
 
 
 def _scatter_method(kind):

@@ -1,0 +1,213 @@
+"""What programs and tests look at inside of layers and models: what hangs on them, what calls are told, dynamic layers."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.eager.mode import eager_mode
+from everflow.train.tracking import NoDependency
+
+layers, K = tf.keras.layers, tf.keras.backend
+
+
+class Told(layers.Layer):
+    """Notes what its calls are told of training."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.told = NoDependency([])
+
+    def call(self, inputs, training=None):
+        self.told.append(training if training is None or isinstance(training, bool) else "tensor")
+        return inputs + 0.0
+
+
+class Dynamic(layers.Layer):
+    def __init__(self):
+        super().__init__(dynamic=True)
+
+    def call(self, inputs):
+        return inputs * 2.0 if float(tf.reduce_sum(inputs)) > 0 else inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+@pytest.fixture
+def eagerly():
+    with eager_mode():
+        yield
+    K.clear_session()
+
+
+def test_layers_are_told_of_training_by_the_phase_that_is_set(eagerly):
+    layer, x = Told(), tf.ones([1, 2])
+    layer(x)
+    layer(tf.keras.Input((2,)))
+    with K.learning_phase_scope(1):
+        layer(x)
+    with K.eager_learning_phase_scope(0):
+        layer(x)
+    layer(x)
+    assert layer.told == [None, "tensor", True, False, None]
+
+
+def test_functions_have_the_phase_of_what_is_around(eagerly):
+    seen = []
+
+    @tf.function
+    def traced(x):
+        seen.append(K.learning_phase())
+        return x
+
+    with K.eager_learning_phase_scope(1):
+        traced(1.0)
+    assert seen == [1]
+
+
+@pytest.mark.parametrize("run_eagerly", [False, True])
+def test_layers_of_subclassed_models_know_whether_they_train(eagerly, run_eagerly):
+    class Doubling(layers.Layer):
+        def call(self, inputs, training=None):
+            return inputs * 2.0 if training else inputs
+
+    class Around(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.inner = Doubling()
+
+        def call(self, inputs):
+            return self.inner(inputs)
+
+    model = Around()
+    model.compile("sgd", "mae", run_eagerly=run_eagerly)
+    ones = np.ones([2, 3], "float32")
+    assert model.train_on_batch(ones, ones) == 1.0
+    assert model.test_on_batch(ones, ones) == 0.0
+    assert model.run_eagerly == run_eagerly
+
+
+def test_what_is_added_in_a_branch_of_a_drawn_model_is_refused(eagerly):
+    class Penalty(layers.Layer):
+        def call(self, inputs, training=None):
+            if training:
+                self.add_loss(tf.reduce_sum(inputs))
+            return inputs
+
+    with pytest.raises(RuntimeError, match="branch or a loop"):
+        Penalty()(tf.keras.Input((3,)))
+
+
+def test_a_model_with_a_dynamic_layer_runs_eagerly(eagerly):
+    model = tf.keras.Sequential([Dynamic()])
+    assert model.dynamic
+    x = tf.keras.Input((2,))
+    model = tf.keras.Model(x, Dynamic()(x))
+    model.compile("sgd", "mse")
+    assert model.run_eagerly
+    np.testing.assert_array_equal(model.predict(np.ones([2, 2], "float32")), np.full([2, 2], 2.0))
+
+
+def test_dynamic_layers_need_eager_execution():
+    model = tf.keras.Sequential([Dynamic()])
+    with pytest.raises(ValueError, match="need eager execution"):
+        model.compile("sgd", "mse")
+
+
+def test_output_shapes_are_found_without_making_weights_of_another_graph(eagerly):
+    class Around(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.inner = layers.Dense(4)
+
+        def call(self, inputs):
+            return self.inner(inputs)
+
+    model = Around()
+    assert model.compute_output_shape((None, 3)).as_list() == [None, 4]
+    assert model(tf.ones([2, 3])).shape == (2, 4)
+
+
+def test_layers_and_lists_of_them_are_listed():
+    layer = layers.Layer()
+    assert layer._layers == []
+    layer.one = layers.Dense(2)
+    layer.several = [layers.Dense(3)]
+    assert [type(x).__name__ for x in layer._layers] == ["Dense", "list"]
+    del layer.one
+    layer.kept_apart = NoDependency(layers.Dense(1))
+    assert len(layer._layers) == 1 and layer.kept_apart.units == 1
+    assert [child.name for child in layer._checkpoint_dependencies] == ["several"]
+
+
+def test_a_variable_that_is_replaced_is_no_weight_any_more():
+    layer = layers.Layer()
+    layer.v = tf.Variable(1.0)
+    layer.w = layer.v
+    layer.v = tf.Variable(2.0)
+    assert len(layer.weights) == 2
+    layer.w = None
+    assert layer.weights == [layer.v]
+    del layer.v
+    assert layer.weights == []
+
+
+def test_what_an_assignment_gives_is_not_one_more_weight(eagerly):
+    layer = layers.Layer()
+    layer.v = tf.Variable(1.0)
+    layer.after = layer.v.assign_add(1.0)
+    assert len(layer.weights) == 1
+
+
+def test_variables_made_by_hand_have_values():
+    class Scale(layers.Layer):
+        def build(self, shape):
+            self.scale = tf.Variable(3.0)
+
+        def call(self, inputs):
+            return inputs * self.scale
+
+    model = tf.keras.Sequential([Scale(input_shape=(1,))])
+    np.testing.assert_array_equal(model.predict(np.ones([1, 1])), [[3.0]])
+
+
+def test_weights_given_to_a_layer_count_eagerly(eagerly):
+    layer = layers.Dense(2, weights=[np.eye(2), np.ones(2)])
+    np.testing.assert_array_equal(layer(tf.ones([1, 2])), [[2.0, 2.0]])
+    layer = layers.Dense(2, weights=[np.eye(2), np.ones(2)])
+    layer(tf.keras.Input((2,)))
+    np.testing.assert_array_equal(layer.get_weights()[1], np.ones(2))
+
+
+def test_a_sequential_of_one_layer_needs_no_list():
+    assert tf.keras.Sequential(layers.Dense(3, input_shape=(2,))).count_params() == 9
+
+
+def test_layers_of_plain_ops_are_named_after_them():
+    x = tf.keras.Input((2,))
+    outputs = [x + x, layers.Add()([x, x]), x + x, layers.Add()([x, x])]
+    names = [layer.name for layer in tf.keras.Model(x, outputs).layers]
+    assert names[1:] == ["tf_op_layer_add", "add", "tf_op_layer_add_2", "add_1"]
+
+
+def test_what_calls_take():
+    class Taking(layers.Layer):
+        def call(self, inputs, other, training=None):
+            return inputs
+
+    layer = Taking()
+    assert layer._call_fn_args == ["inputs", "other", "training"]
+    assert (layer._expects_training_arg, layer._expects_mask_arg) == (True, False)
+
+
+def test_batch_normalization_without_scale_trains_eagerly(eagerly):
+    model = tf.keras.Sequential([layers.BatchNormalization(axis=3, scale=False, input_shape=(2, 2, 3))])
+    model.compile("sgd", "mse")
+    ones = np.ones([2, 2, 2, 3], "float32")
+    assert model.train_on_batch(ones, ones) == 1.0
+
+
+def test_configurations_of_batch_normalization_tell_renormalization():
+    config = layers.BatchNormalization(renorm=True, renorm_momentum=0.5).get_config()
+    assert (config["renorm"], config["renorm_clipping"], config["renorm_momentum"]) == (True, {}, 0.5)
+    assert "virtual_batch_size" not in config and "renorm" not in layers.BatchNormalization().get_config()
