@@ -64,6 +64,7 @@ python.eager          executor                           : legacy.inner.eager.ex
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
 python.eager          wrap_function                      : ops.functions.wrapped
+python.eager          graph_only_ops                     : legacy.inner.eager.graph_only_ops
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental legacy.inner.tpu
