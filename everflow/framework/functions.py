@@ -39,6 +39,7 @@ class FuncGraph(Graph):
         self._building_function = True
         self._capture_by_value = capture_by_value
         self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
         # Outer tensor → the placeholder that stands for it here.
         self.captures: dict[Tensor, Tensor] = {}
         self._functions = dict(outer_graph._functions)

@@ -165,7 +165,8 @@ def _compare(
 
 def _compare_composites(a: Structure, b: Structure, check_types: bool) -> _Difference | None:
     """The difference of two values of several tensors, or specifications of such: there must be one that fits both."""
-    ours, theirs = (getattr(x, "_type_spec", x) for x in (a, b))
+    ours: Any = getattr(a, "_type_spec", a)
+    theirs: Any = getattr(b, "_type_spec", b)
     if type(ours) is not type(theirs):
         return TypeError if check_types else ValueError, f"One is of {ours!r}, the other of {theirs!r}"
     try:

@@ -175,6 +175,7 @@ def unique_name(text):
 def define(body: Body, name, *graphs, argument_names=()) -> DrawnFunction:
     """Make a function of a body, and let graphs and those around them call it."""
     function = DrawnFunction(body, name, argument_names)
+    body.graph.outputs = list(body.outputs)
     for graph in graphs:
         while graph is not None:
             function.add_to_graph(graph)
