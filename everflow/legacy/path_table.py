@@ -174,16 +174,16 @@ python.ops            check_ops                          : debugging . ops.check
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
 python.ops            bitwise_ops                        : bitwise
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
-python.ops            custom_gradient                    : . ops.gradients.custom legacy.inner.derivatives
-python.ops            random_grad                        : legacy.inner.derivatives
+python.ops            custom_gradient                    : . ops.gradients.custom legacy.inner.ops.derivatives
+python.ops            random_grad                        : legacy.inner.ops.derivatives
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
 python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
-python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls legacy.inner.derivatives
-python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn legacy.inner.derivatives
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls legacy.inner.ops.derivatives
+python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn legacy.inner.ops.derivatives
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
@@ -211,7 +211,7 @@ python.ops            sparse_ops                         : sparse . ops.sparse.*
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : . legacy.inner.nn
-python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.inner.state_ops legacy.gen_ops
+python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.inner.ops.state_ops legacy.gen_ops
 python.ops            string_ops                         : strings . ops.strings.*
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
 python.ops            summary_ops summary_op_util        : ops.io.summaries
@@ -229,11 +229,11 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
                       gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
-python.ops.distributions util                            : legacy.inner.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
+python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
-python.ops.linalg     linear_operator_algebra            : legacy.inner.operator_algebra
+python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians

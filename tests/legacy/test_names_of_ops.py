@@ -129,4 +129,4 @@ def test_bodies_of_branches_and_loops():
     tf.cond(tf.placeholder(tf.bool, []), lambda: 1.0, lambda: 2.0)
     merges = [op.name for op in tf.get_default_graph().get_operations() if control_flow_util.IsMerge(op)]
     assert merges == ["cond_1/Merge"]
-    assert tf.function(control_flow_util_v2.in_defun)() is True
+    assert run(tf.function(control_flow_util_v2.in_defun)())
