@@ -74,6 +74,7 @@ python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined he
                       estimator estimator.canned.keys
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column serialization                      : feature_column.serialization
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      config                             : config config.experimental config.optimizer config.threading
