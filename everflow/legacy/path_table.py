@@ -205,10 +205,10 @@ python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
-python.ops            script_ops                         : . ops.functions.python ops.functions.python
+python.ops            script_ops                         : . ops.functions.python legacy.inner.ops.scripts
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse.*
+python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : . legacy.inner.nn

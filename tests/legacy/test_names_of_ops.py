@@ -16,6 +16,8 @@ from tensorflow.python.ops import (
     functional_ops,
     gradients_impl,
     random_grad,
+    script_ops,
+    sparse_ops,
     state_ops,
     while_v2,
 )
@@ -130,3 +132,28 @@ def test_bodies_of_branches_and_loops():
     merges = [op.name for op in tf.get_default_graph().get_operations() if control_flow_util.IsMerge(op)]
     assert merges == ["cond_1/Merge"]
     assert run(tf.function(control_flow_util_v2.in_defun)())
+
+
+def test_sparse_tensors_kept_by_number():
+    sparse = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2])
+    one, many = sparse_ops._add_sparse_to_tensors_map(sparse), sparse_ops._add_many_sparse_to_tensors_map(sparse)
+    taken = sparse_ops._take_many_sparse_from_tensors_map(many.op, many, rank=2)
+    assert taken.indices.shape.as_list() == [None, 2] and run(taken).values.tolist() == [1, 2]
+    assert run(sparse_ops._take_many_sparse_from_tensors_map(one.op, [one])).dense_shape.tolist() == [1, 2, 2]
+    for wrong in (
+        lambda: sparse_ops._add_sparse_to_tensors_map(3),
+        lambda: sparse_ops._take_many_sparse_from_tensors_map(3, [1]),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_python_functions_as_ops():
+    assert run(script_ops.eager_py_func(func=lambda x: x * 2, inp=[2.0], Tout=tf.float32)) == 4.0
+    assert tf.py_func(lambda: None, [], [], stateful=False) == []
+
+
+def test_bytes_of_one_length():
+    assert run(tf.compat.v2.io.decode_raw(["abc", "d"], tf.uint8, fixed_length=2)).tolist() == [[97, 98], [100, 0]]
+    with pytest.raises(TypeError):
+        tf.decode_csv(["1"], np.array([[1]]))
