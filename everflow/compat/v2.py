@@ -37,6 +37,7 @@ _CHANGED = {
     "image.resize_with_pad": "ops.image.resize.resize_image_with_pad_v2",
     "image.sample_distorted_bounding_box": "ops.image.boxes.sample_distorted_bounding_box_v2",
     "initializers": "keras.initializers_v2",
+    "io.decode_raw": "ops.io.parsing.decode_raw_v2",
     "io.parse_single_example": "ops.io.examples.parse_single_example_v2",
     "keras.initializers": "keras.initializers_v2",
     "keras.layers.GRU": "keras.layers.recurrent_v2.GRU",

@@ -127,6 +127,8 @@ def embed_check_categorical_event_shape(categorical_param, name="embed_check_cat
     """The parameter itself, once it is known to have an axis of classes that its type can tell apart."""
     with name_scope(name, values=[categorical_param]):
         x = convert_to_tensor(categorical_param, name="categorical_param")
+        if not x.dtype.is_floating:
+            raise TypeError(f"A parameter of classes is of floats, not {x.dtype.name}.")
         most = _largest_integer(x.dtype)
         size = x.shape.ndims and x.shape.size(-1)
         if x.shape.ndims is not None:
@@ -174,6 +176,8 @@ def embed_check_integer_casting_closed(x, target_dtype, assert_nonnegative=True,
             raise TypeError(f"{x.dtype.name}.dtype must be floating- or integer-type.")
         if not target_dtype.is_integer and not target_dtype.is_floating and not target_dtype.is_bool:
             raise TypeError(f"Target dtype ({target_dtype.name}) must be bool, floating- or integer-type.")
+        if not x.dtype.is_integer and not target_dtype.is_integer and not target_dtype.is_bool:
+            raise TypeError(f"Neither {x.dtype.name} nor {target_dtype.name} is a type of whole numbers.")
         assertions = []
         if assert_nonnegative:
             assertions.append(check.assert_non_negative(x, message="Elements must be non-negative."))

@@ -6,16 +6,16 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
 
-_divergences: dict[tuple[type, type], callable] = {}
+_DIVERGENCES: dict[tuple[type, type], callable] = {}
 
 
 def _registered(a, b):
     """The function for two classes: the one registered for their nearest bases."""
     near = [
-        (i + j, _divergences[base_a, base_b])
+        (i + j, _DIVERGENCES[base_a, base_b])
         for i, base_a in enumerate(a.__mro__)
         for j, base_b in enumerate(b.__mro__)
-        if (base_a, base_b) in _divergences
+        if (base_a, base_b) in _DIVERGENCES
     ]
     return min(near, key=lambda found: found[0])[1] if near else None
 
@@ -60,7 +60,7 @@ class RegisterKL:
         pair = " || ".join(cls.__name__ for cls in self._key)
         if not callable(kl_fn):
             raise TypeError(f"KL({pair}) must be a function, not {kl_fn!r}")
-        known = _divergences.get(self._key)
+        known = _DIVERGENCES.get(self._key)
         if known is not None:
             raise ValueError(f"KL({pair}) is registered already: {known}")
-        return _divergences.setdefault(self._key, kl_fn)
+        return _DIVERGENCES.setdefault(self._key, kl_fn)

@@ -94,7 +94,7 @@ def _add_graph(estimator, builder, mode, receiver_fn, checkpoint_path, strip_def
 
 
 def _signatures(mode, spec, receiver):
-    """{key: SignatureDef} of a model's outputs over a receiver's inputs; those that don't fit its inputs are left out."""
+    """{key: SignatureDef} of a model's outputs over a receiver's inputs."""
     if mode == ModeKeys.TRAIN:
         outputs = {mode: TrainOutput(loss=spec.loss, predictions=spec.predictions, metrics=spec.eval_metric_ops)}
     elif mode == ModeKeys.EVAL:
@@ -103,19 +103,23 @@ def _signatures(mode, spec, receiver):
         outputs = spec.export_outputs
         if outputs is None:
             raise ValueError("export_outputs must be defined in EstimatorSpec for exporting a model for prediction.")
+    alternatives = getattr(receiver, "receiver_tensors_alternatives", None)
+    return signatures_of(outputs, receiver.receiver_tensors, alternatives, serving_only=mode == ModeKeys.PREDICT)
+
+
+def signatures_of(outputs, receiver_tensors, alternatives=None, serving_only=True):
+    """{key: SignatureDef} of outputs over inputs; those that don't fit the inputs are left out, and with `serving_only`
+    those that no server takes.
+    """
     signatures, left_out = {}, {}
-    inputs = [
-        (None, receiver.receiver_tensors),
-        *(getattr(receiver, "receiver_tensors_alternatives", None) or {}).items(),
-    ]
-    for prefix, tensors in inputs:
+    for prefix, tensors in [(None, receiver_tensors), *(alternatives or {}).items()]:
         for key, output in outputs.items():
             full = f"{prefix}:{_shown(key)}" if prefix else _shown(key)
             try:
                 signatures[full] = output.as_signature_def(tensors)
             except ValueError as wrong:
                 left_out[full] = str(wrong)
-    if mode == ModeKeys.PREDICT:
+    if serving_only:
         signatures = {key: signature for key, signature in signatures.items() if is_valid_signature(signature)}
     logging.info(
         "Signatures included in export: %s",
@@ -123,7 +127,7 @@ def _signatures(mode, spec, receiver):
     )
     for key, reason in left_out.items():
         logging.info("Signature %r is not exported because its inputs don't fit: %s", key, reason)
-    if mode == ModeKeys.PREDICT and _DEFAULT not in signatures:
+    if serving_only and _DEFAULT not in signatures:
         logging.warning("Export includes no default signature!")
     return signatures
 

@@ -15,7 +15,6 @@ from everflow.feature_column.input_layer import flat_rows
 from everflow.feature_column.sequence import equal_lengths, flat_steps
 from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.generic import CustomObjectScope
 from everflow.ops import array
@@ -114,7 +113,7 @@ class DenseFeatures(_FeaturesLayer):
         return array.concat(outputs, -1)
 
     def compute_output_shape(self, input_shape):
-        return TensorShape([*TensorShape(input_shape)[:-1].as_list(), self._width()])
+        return (input_shape[0], self._width())
 
 
 class SequenceFeatures(_FeaturesLayer):
@@ -138,4 +137,4 @@ class SequenceFeatures(_FeaturesLayer):
         return array.concat(outputs, -1), length
 
     def compute_output_shape(self, input_shape):
-        return TensorShape([*TensorShape(input_shape)[:2].as_list(), self._width()])
+        return (*input_shape[:2], self._width())

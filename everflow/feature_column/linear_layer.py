@@ -17,6 +17,9 @@ from everflow.ops.variables.scope import get_variable, variable_scope
 class LinearModel(Layer):
     """As `tf.feature_column.linear_model`: sums of weights, [batch, units], for a dict of features."""
 
+    # In the scope of its call: a layer in it, and the layer's own scope, both of its name.
+    _scopes = "{0}/{0}"
+
     def __init__(self, feature_columns, units=1, sparse_combiner="sum", trainable=True, name=None, **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
         self._feature_columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
@@ -39,8 +42,7 @@ class LinearModel(Layer):
     def call(self, features):
         cache = features_of_a_call(features)
         sums = []
-        # A model, a layer in it, and the layer's own scope, all of one name.
-        with name_scope(self.name), name_scope("linear_model"):
+        with name_scope(self._scopes.format(self.name)):
             for column in self._feature_columns:
                 with name_scope(column.name):
                     weights = self._state_manager.get_variable(column, "weights")

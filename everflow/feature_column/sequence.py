@@ -21,6 +21,7 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
+from everflow.ops.checks import shapes as shape_checks
 from everflow.ops.checks import values as check
 from everflow.ops.io.examples import VarLenFeature
 from everflow.ops.sparse import functions as sparse
@@ -121,13 +122,15 @@ def concatenate_context_input(context_input, sequence_input):
     """A sequence, [batch, steps, numbers], with what is the same in all steps, [batch, numbers], behind the numbers of
     each.
     """
+    ranks, types = [], []
     for what, tensor, rank in (("sequence_input", sequence_input, 3), ("context_input", context_input, 2)):
-        if tensor.shape.rank not in (None, rank):
-            raise ValueError(f"{what} must have rank {rank}, not shape {tensor.shape}")
-        if tensor.dtype != dtypes.float32:
-            raise TypeError(f"{what} must be of float32, not {tensor.dtype.name}")
-    steps = array.shape(sequence_input)[1]
-    repeated = array.tile(array.expand_dims(context_input, 1), array.concat([[1], [steps], [1]], 0))
+        sized = {"data": [array.shape(tensor)], "message": f"{what} must have rank {rank}"}
+        ranks.append(shape_checks.assert_rank(tensor, rank, **sized))
+        typed = f"{what} must be of float32, not {tensor.dtype.name}"
+        types.append(shape_checks.assert_type(tensor, dtypes.float32, message=typed))
+    with control_dependencies([*ranks, *types]):
+        steps = array.shape(sequence_input)[1]
+        repeated = array.tile(array.expand_dims(context_input, 1), array.concat([[1], [steps], [1]], 0))
     return array.concat([sequence_input, repeated], 2)
 
 

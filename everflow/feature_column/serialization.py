@@ -8,9 +8,16 @@ from everflow.keras import initializers
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
 
 
-def serialize_feature_columns(columns):
-    """Each column as {"class_name", "config"}; keys of features stay strings."""
-    return [_serialized(column) for column in columns]
+def serialize_feature_column(fc):
+    """A column as {"class_name", "config"}; the key of a feature stays a string."""
+    if not isinstance(fc, (str, FeatureColumn)):
+        raise ValueError(f"{fc!r} is no FeatureColumn, nor the key of a feature")
+    return _serialized(fc)
+
+
+def serialize_feature_columns(feature_columns):
+    """Each column as `serialize_feature_column` has it."""
+    return [serialize_feature_column(column) for column in feature_columns]
 
 
 def _serialized(value):
@@ -28,9 +35,26 @@ def _serialized(value):
     return serialize_keras_object(value) if callable(value) else value
 
 
-def deserialize_feature_columns(configs):
-    """The columns that `serialize_feature_columns` wrote down."""
-    return [_column(config) for config in configs]
+def deserialize_feature_column(config, custom_objects=None, columns_by_name=None):
+    """The column that `serialize_feature_column` wrote down; `custom_objects` has people's own classes and functions by
+    name, and `columns_by_name` the columns that were made before: equal ones are the same.
+    """
+    if isinstance(config, str):
+        return config
+    if not isinstance(config, dict) or not {"class_name", "config"} <= set(config):
+        raise ValueError(f"A column is written as a dict of class_name and config, not {config!r}")
+    cls = {**_column_classes(), **(custom_objects or {})}.get(config["class_name"])
+    if cls is None:
+        raise ValueError(f"There is no class of columns {config['class_name']!r}")
+    known = {} if columns_by_name is None else columns_by_name
+    made = cls._from_config(config["config"], custom_objects, known)
+    return known.setdefault(f"{type(made).__name__}:{made.name}", made)
+
+
+def deserialize_feature_columns(configs, custom_objects=None):
+    """The columns that `serialize_feature_columns` wrote down; those that are part of several are one."""
+    known = {}
+    return [deserialize_feature_column(config, custom_objects, known) for config in configs]
 
 
 def _column_classes():
@@ -44,26 +68,17 @@ def _column_classes():
     }
 
 
-def _column(config):
-    if isinstance(config, str):
-        return config
-    if isinstance(config, dict) and config.get("class_name") in _column_classes():
-        fields = {key: _field(key, value) for key, value in config["config"].items()}
-        return _column_classes()[config["class_name"]](**fields)
-    raise ValueError(f"Improper config format: {config}")
-
-
-def _field(key, value):
+def _field(key, value, custom_objects, known):
     if key == "dtype":
         return dtypes.as_dtype(value)
     if key == "initializer":
         return initializers.get(value)
     if key == "normalizer_fn":
-        return deserialize_keras_object(value, module_objects={}) if value is not None else None
+        return deserialize_keras_object(value, {}, custom_objects) if value is not None else None
     if key in ("categorical_column", "source_column"):
-        return _column(value)
+        return deserialize_feature_column(value, custom_objects, known)
     if key == "keys":
-        return tuple(_column(item) for item in value)
+        return tuple(deserialize_feature_column(item, custom_objects, known) for item in value)
     return tuple(_tupled(item) for item in value) if isinstance(value, list) else value
 
 
@@ -79,7 +94,9 @@ def _get_config(self):
 
 def _from_config(cls, config, custom_objects=None, columns_by_name=None):
     """The column that `_get_config` wrote down."""
-    return cls(**{key: _field(key, value) for key, value in config.items()})
+    if set(config) != set(cls._fields):
+        raise ValueError(f"A {cls.__name__} is written with {cls._fields}, not {sorted(config)}")
+    return cls(**{key: _field(key, value, custom_objects, columns_by_name) for key, value in config.items()})
 
 
 FeatureColumn._get_config = _get_config

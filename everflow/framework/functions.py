@@ -13,6 +13,7 @@ from everflow.framework import attributes, builder, errors, op_def_protos, op_de
 from everflow.framework.graph import Graph
 from everflow.framework.importer import MERGES, is_back_edge
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.walking import inputs_first
 from everflow.protos import attr_value_pb2, function_pb2, node_def_pb2
@@ -30,19 +31,24 @@ _References: TypeAlias = "dict[Tensor | Operation, str]"
 class FuncGraph(Graph):
     """A function's body while it is drawn: tensors of the graph around become further inputs when they are used."""
 
-    def __init__(self, name: str, outer_graph: Graph, capture_by_value: bool = False) -> None:
+    def __init__(self, name: str, outer_graph: Graph | None = None, capture_by_value: bool = False) -> None:
         super().__init__()
         self.name = name
+        outer_graph = outer_graph or get_default_graph()
         self.outer_graph: Graph = outer_graph
         self._building_function = True
         self._capture_by_value = capture_by_value
         self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
         # Outer tensor → the placeholder that stands for it here.
         self.captures: dict[Tensor, Tensor] = {}
         self._functions = dict(outer_graph._functions)
         self._seed = outer_graph.seed
         self._device_stack = list(outer_graph._device_stack)
         self._container = outer_graph._container
+
+    external_captures = property(lambda self: list(self.captures), doc="What it uses of the graph around.")
+    internal_captures = property(lambda self: list(self.captures.values()), doc="What stands for it here.")
 
     def add_input(self, dtype: DType, name: str, shape: ShapeLike = None) -> Tensor:
         """A new input of the function."""

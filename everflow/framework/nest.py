@@ -147,6 +147,8 @@ def _compare(
         return ValueError, f'Substructure "{_short(deep)}" is a sequence, while substructure "{_short(leaf)}" is not'
     if not is_structure(a):
         return None
+    if _is_composite(a) and _is_composite(b):
+        return _compare_composites(a, b, check_types)
     both_mappings = isinstance(a, abc.Mapping) and isinstance(b, abc.Mapping)
     if check_types and type(a) is not type(b) and not _same_named_tuple_type(a, b) and not both_mappings:
         return TypeError, f"The two structures differ in type: {_short(a)} and {_short(b)}"
@@ -158,6 +160,19 @@ def _compare(
     for (_, x), (_, y) in zip(ours, theirs, strict=True):
         if found := _compare(x, y, check_types, is_structure):
             return found
+    return None
+
+
+def _compare_composites(a: Structure, b: Structure, check_types: bool) -> _Difference | None:
+    """The difference of two values of several tensors, or specifications of such: there must be one that fits both."""
+    ours: Any = getattr(a, "_type_spec", a)
+    theirs: Any = getattr(b, "_type_spec", b)
+    if type(ours) is not type(theirs):
+        return TypeError if check_types else ValueError, f"One is of {ours!r}, the other of {theirs!r}"
+    try:
+        ours.most_specific_compatible_type(theirs)
+    except ValueError as error:
+        return ValueError, str(error)
     return None
 
 

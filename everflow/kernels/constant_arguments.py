@@ -77,7 +77,7 @@ def _is_small(shape: TensorShape | None) -> bool:
 @specialize("Reshape")
 def _reshape(node: Node) -> Callable | None:
     dims = _known(node, 1)
-    if dims is None or _rank(node, 1) == 0 or not _is_tensor(node):
+    if dims is None or _rank(node, 1) != 1 or not _is_tensor(node):
         return None
     if dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
         return None
@@ -240,7 +240,9 @@ def _slice(node: Node) -> Callable | None:
 def _split(node: Node) -> Callable | None:
     axis, rank = _known(node, 0), _rank(node, 1)
     count = node.attrs["num_split"]
-    if axis is None or rank is None or not _is_tensor(node, 1) or not -rank <= axis[0] < rank or count == 1:
+    if axis is None or rank is None or _rank(node, 0) != 0 or not _is_tensor(node, 1) or count == 1:
+        return None
+    if not -rank <= axis[0] < rank:
         return None
     at = axis[0] % rank
 

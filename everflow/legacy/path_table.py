@@ -64,6 +64,7 @@ python.eager          executor                           : legacy.inner.eager.ex
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
 python.eager          wrap_function                      : ops.functions.wrapped
+python.eager          graph_only_ops                     : legacy.inner.eager.graph_only_ops
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental legacy.inner.tpu
@@ -73,6 +74,7 @@ python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined he
                       estimator estimator.canned.keys
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column serialization                      : feature_column.serialization
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      config                             : config config.experimental config.optimizer config.threading
@@ -176,15 +178,16 @@ python.ops            check_ops                          : debugging . ops.check
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
 python.ops            bitwise_ops                        : bitwise
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
-python.ops            custom_gradient                    : . ops.gradients.custom
+python.ops            custom_gradient                    : . ops.gradients.custom legacy.inner.ops.derivatives
+python.ops            random_grad                        : legacy.inner.ops.derivatives
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
 python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
-python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
-python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls legacy.inner.ops.derivatives
+python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn legacy.inner.ops.derivatives
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
@@ -205,14 +208,14 @@ python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
-python.ops            script_ops                         : . ops.functions.python ops.functions.python
+python.ops            script_ops                         : . ops.functions.python legacy.inner.ops.scripts
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse.*
+python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : . legacy.inner.nn
-python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.gen_ops
+python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.inner.ops.state_ops legacy.gen_ops
 python.ops            string_ops                         : strings . ops.strings.*
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
 python.ops            summary_ops summary_op_util        : ops.io.summaries
@@ -230,10 +233,11 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
                       gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
-python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
+python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
+python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
@@ -262,6 +266,10 @@ python.saved_model    builder builder_impl constants loader loader_impl main_op 
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
 python.saved_model    nested_structure_coder             : legacy.inner.saved_model
+python.saved_model    revived_types                      : legacy.inner.revived_types
+python.saved_model    model_utils                        : legacy.inner.exporting estimator.export.outputs
+python.saved_model.model_utils export_utils export_output mode_keys : legacy.inner.exporting estimator.export.outputs
+python.summary        plugin_asset                       : legacy.inner.plugin_asset
 python.summary        summary                            : summary
 python.summary        summary_iterator                   : train
 python.summary.writer writer writer_cache event_file_writer event_file_writer_v2 : summary summary.* formats.event_files

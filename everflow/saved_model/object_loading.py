@@ -19,8 +19,9 @@ from everflow.framework.tensor_values import array_of
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array.constants import constant
 from everflow.ops.functions.bodies import unique_name
+from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.gradients import call
-from everflow.ops.functions.traced import ConcreteFunction, Function
+from everflow.ops.functions.traced import Function
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.saved_model import constants
 from everflow.saved_model.loader import parse_saved_model

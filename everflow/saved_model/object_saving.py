@@ -19,8 +19,9 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array.constants import constant, placeholder
 from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.gradients import call
-from everflow.ops.functions.traced import ConcreteFunction, Function
+from everflow.ops.functions.traced import Function
 from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io

@@ -38,7 +38,7 @@ def max_error(grad1, grad2):
 def _array(value):
     if isinstance(value, Tensor):
         value = value.numpy() if executing_eagerly() else get_default_session().run(value)
-    return np.ascontiguousarray(value if isinstance(value, np.ndarray) else np.asarray(value, np.float32))
+    return np.ascontiguousarray(value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value, np.float32))
 
 
 def _graph_pairs(f, values, delta):

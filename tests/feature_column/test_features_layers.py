@@ -43,7 +43,7 @@ def test_layers_from_configs():
     assert config["feature_columns"][1]["class_name"] == "NumericColumn"
     again = DenseFeatures.from_config(config, custom_objects={"half": half})
     assert sorted(again._feature_columns) == sorted(columns)
-    assert again.compute_output_shape((5, 3)).as_list() == [5, 7]
+    assert again.compute_output_shape((5, 3)) == (5, 7)
 
 
 def test_columns_that_layers_refuse():

@@ -9,7 +9,7 @@ import tests.served  # noqa: F401
 from everflow.eager.mode import eager_mode
 
 # isort: split
-from tensorflow.python.eager import backprop, context, executor
+from tensorflow.python.eager import backprop, context, executor, graph_only_ops
 from tensorflow.python.util.module_wrapper import TFModuleWrapper
 
 
@@ -79,3 +79,19 @@ def test_a_module_around_another():
     assert not hasattr(inner, "b") and not hasattr(module, "b")
     with pytest.raises(AttributeError, match="'other'"):
         module.other  # noqa: B018
+
+
+def test_kinds_of_attributes():
+    assert backprop.op_attr_type("Conv2D", "strides") == [1]
+    assert str(backprop.make_attr([5], [[1], [2, 3]])[1]) == str(tf.TensorShape([2, 3]).as_proto())
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        backprop.op_attr_type("MatMul", "nothing")
+
+
+def test_nodes_of_graphs():
+    with tf.Graph().as_default() as graph:
+        graph_only_ops.graph_zeros_like(graph_only_ops.graph_placeholder(tf.float32, [2]))
+    assert [(op.type, op.name) for op in graph.get_operations()] == [
+        ("Placeholder", "placeholder"),
+        ("ZerosLike", "zeros_like"),
+    ]

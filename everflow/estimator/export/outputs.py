@@ -6,6 +6,8 @@ import abc
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import control_dependencies
+from everflow.ops.array.constants import constant
 from everflow.ops.variables.variable import Variable
 from everflow.saved_model import signature_def_utils
 from everflow.saved_model.utils import build_tensor_info
@@ -100,20 +102,20 @@ class PredictOutput(ExportOutput):
 
 
 class _SupervisedOutput(ExportOutput):
-    """Loss, predictions and metrics of a model that is exported with its labels as inputs."""
+    """Loss, predictions and metrics of a model that is exported with its labels as inputs.
+
+    The names of all begin with what they are: "loss", "predictions/logits", "metrics/accuracy/value".
+    """
 
     method_name = ""
 
     def __init__(self, loss=None, predictions=None, metrics=None):
-        self.loss = None if loss is None else _named(loss, "loss", "loss")
-        self.predictions = None if predictions is None else _named(predictions, "predictions", "output")
+        self.loss = None if loss is None else _named_below(loss, "loss")
+        self.predictions = None if predictions is None else _named_below(predictions, "predictions")
         self.metrics = None if metrics is None else _metric_outputs(metrics)
 
     def as_signature_def(self, receiver_tensors):
-        outputs = dict(self.loss or {})
-        for kind, values in (("predictions", self.predictions), ("metrics", self.metrics)):
-            for key, value in (values or {}).items():
-                outputs[key if key.startswith(kind) else f"{kind}/{key}"] = value
+        outputs = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
         return signature_def_utils.build_signature_def(
             {key: build_tensor_info(tensor) for key, tensor in receiver_tensors.items()},
             {key: build_tensor_info(tensor) for key, tensor in outputs.items()},
@@ -121,14 +123,36 @@ class _SupervisedOutput(ExportOutput):
         )
 
 
+def _named_below(outputs, what):
+    """Outputs by names that begin with what they are; a single one is named that."""
+    return {_below(key, what): value for key, value in _named(outputs, what, what).items()}
+
+
+def _below(key, what):
+    return key if key.startswith(what) else f"{what}/{key}"
+
+
 def _metric_outputs(metrics):
+    if not isinstance(metrics, dict):
+        value, update = metrics
+        metrics = {"metrics": (value, update)}
     named = {}
-    for key, (value, update) in metrics.items():
-        for part, tensor in (("value", value), ("update_op", update)):
-            if isinstance(tensor, Operation) or not isinstance(tensor, (Tensor, Variable)):
-                raise ValueError(f"metrics output value must be a Tensor; got {tensor!r} for {key}/{part}.")
-            named[f"{key}/{part}"] = tensor
+    for key, metric in metrics.items():
+        key = _below("/".join(key) if isinstance(key, tuple) else key, "metrics")
+        value, update = metric if isinstance(metric, tuple) else (metric.result(), metric.updates[0])
+        if not isinstance(value, (Tensor, Variable)):
+            raise ValueError(f"metrics output value must be a Tensor; got {value!r} for {key}.")
+        if not isinstance(update, (Tensor, Variable, Operation)):
+            raise ValueError(f"metrics update_op must be a Tensor or Operation; got {update!r} for {key}.")
+        named[f"{key}/value"] = value
+        named[f"{key}/update_op"] = _after(update) if isinstance(update, Operation) else update
     return named
+
+
+def _after(op):
+    """A tensor, which a signature can name, that runs an op."""
+    with control_dependencies([op]):
+        return constant([])
 
 
 class TrainOutput(_SupervisedOutput):

@@ -85,6 +85,13 @@ def bracketed(dims: Sequence[int]) -> str:
     return "[" + ",".join(map(str, dims)) + "]"
 
 
+def scalar(value: torch.Tensor, name: str) -> int:
+    """A whole number that an op takes as a tensor without axes."""
+    if value.ndim:
+        raise invalid(f"{name} must be a scalar, not of shape {bracketed(value.shape)}")
+    return int(value)
+
+
 def wrap_axis(axis: int, rank: int, message: str) -> int:
     """A nonnegative axis; `message` is formatted with axis and rank for one out of range."""
     if not -rank <= axis < rank:
@@ -314,12 +321,12 @@ def join(values: list[Value], axis: int, op: str = "ConcatOp") -> AnyTensor:
 
 @safe("ConcatV2")
 def concat_v2(values: list[AnyTensor], axis: torch.Tensor) -> AnyTensor:
-    return join(values, int(axis.reshape(())))
+    return join(values, scalar(axis, "axis"))
 
 
 @fresh("Concat")
 def concat(concat_dim: torch.Tensor, values: list[AnyTensor]) -> AnyTensor:
-    return join(values, int(concat_dim.reshape(())))
+    return join(values, scalar(concat_dim, "concat_dim"))
 
 
 @kernel("ParallelConcat", result=view(0))
@@ -380,7 +387,7 @@ def unpack(value: AnyTensor, *, axis: int, num: int) -> list[AnyTensor]:
 @kernel("Split", result=view(1))
 def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> Sequence[AnyTensor]:
     axis = wrap_axis(
-        int(split_dim.reshape(())),
+        scalar(split_dim, "split_dim"),
         value.ndim,
         "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}",
     )

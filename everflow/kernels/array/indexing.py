@@ -18,6 +18,7 @@ from everflow.kernels.array.basic import (
     invalid,
     is_text,
     on_bits,
+    scalar,
     signed,
     widened,
     wrap_axis,
@@ -480,7 +481,7 @@ def _hot(at: torch.Tensor, axis: int, size: int, on: torch.Tensor, off: torch.Te
 def one_hot(
     indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: Value, *, axis: int
 ) -> AnyTensor:
-    size = int(depth)
+    size = scalar(depth, "depth")
     if size < 0:
         raise invalid(f"depth must be non-negative, got: {size}")
     if not -1 <= axis <= indices.ndim:

@@ -13,6 +13,7 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.formats.old_checkpoint import OldCheckpointReader, write_old_checkpoint
 from everflow.formats.slices import TensorSlice
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.array.basic import scalar
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Strings, Value, from_numpy, to_numpy
@@ -114,12 +115,13 @@ def merge_v2_checkpoints(checkpoint_prefixes: Strings, destination_prefix: Strin
 
 @fresh("ShardedFilename")
 def sharded_filename(basename: Strings, shard: torch.Tensor, num_shards: torch.Tensor) -> Strings:
-    return _scalar_text(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}")
+    place, count = scalar(shard, "shard"), scalar(num_shards, "num_shards")
+    return _scalar_text(f"{_text(basename)}-{place:05d}-of-{count:05d}")
 
 
 @fresh("ShardedFilespec")
 def sharded_filespec(basename: Strings, num_shards: torch.Tensor) -> Strings:
-    return _scalar_text(f"{_text(basename)}-?????-of-{int(num_shards):05d}")
+    return _scalar_text(f"{_text(basename)}-?????-of-{scalar(num_shards, 'num_shards'):05d}")
 
 
 # --- the first version -----------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.array.basic import scalar
 from everflow.kernels.array.distinct import REPEATS
 from everflow.kernels.math.dtypes import comparable, from_comparable, highest, lowest, widened
 from everflow.kernels.registry import fresh
@@ -128,7 +129,7 @@ def _unsorted_segments(op_type: str, how: str) -> None:
     whole = reduce_in_order if how in ("amax", "amin") else widened(reduce)
 
     def run(data: torch.Tensor, segment_ids: torch.Tensor, num_segments: torch.Tensor) -> torch.Tensor:
-        count = int(num_segments)
+        count = scalar(num_segments, "num_segments")
         if count < 0:
             raise _invalid(f"Input num_segments == {count} must not be negative.")
         if data.shape[: segment_ids.dim()] != segment_ids.shape:

@@ -477,6 +477,8 @@ def depthwise_conv2d(
     _check_rank("filter", w, form)
     if len(set(form.spatial_of(strides))) > 1:
         raise InvalidArgumentError(None, None, f"Depthwise strides must be alike in rows and columns: {strides}")
+    if strides[0] != 1 or strides[form.channel_axis] != 1:
+        raise InvalidArgumentError(None, None, f"Depthwise strides over examples and channels must be 1: {strides}")
     fit = _depthwise_setup(x.shape, w.shape, strides, padding, dilations, form)
     return as_format(_convolve(channels_first(x, form), _depthwise_filter(w), fit, w.shape[2]), form)
 

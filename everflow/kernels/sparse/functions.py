@@ -106,6 +106,8 @@ def sparse_to_dense(
 ) -> AnyTensor:
     dims = dims_of(output_shape)
     indices = sparse_indices.long()
+    if np.ndim(default_value):
+        raise invalid(f"default_value should be a scalar, got shape {bracketed(np.shape(default_value))}")
     if indices.ndim > 2:
         raise invalid(f"sparse_indices should be a scalar, vector, or matrix, got shape {bracketed(indices.shape)}")
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices

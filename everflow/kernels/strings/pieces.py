@@ -143,14 +143,14 @@ def unsorted_segment_join(
         )
     rest = inputs.shape[segment_ids.ndim :]
     groups = [[] for _ in range(count)]
-    for row, segment in zip(inputs.reshape(segment_ids.numel(), -1), segment_ids.reshape(-1).tolist()):
+    width = int(np.prod(rest, dtype=np.int64))
+    for row, segment in zip(inputs.reshape(segment_ids.numel(), width), segment_ids.reshape(-1).tolist()):
         if not 0 <= segment < count:
             raise InvalidArgumentError(
                 None, None, "segment_ids are not allowed to exceed num_segments or to have negative values."
             )
         groups[segment].append(row)
     glue = text_bytes(separator)
-    width = int(np.prod(rest, dtype=np.int64))
     joined = (glue.join(row[i] for row in group) for group in groups for i in range(width))
     return strings(joined, (count, *rest))
 

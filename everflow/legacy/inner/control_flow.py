@@ -1,7 +1,9 @@
-"""Names that programs take from inside TensorFlow's module `control_flow_util`: questions about an op and the contexts
-it is in.
+"""Names that programs take from inside TensorFlow's modules `control_flow_util`, `cond_v2` and `while_v2`: questions
+about an op, the contexts it is in, and the functions it calls.
 """
 
+from everflow.framework.functions import FuncGraph
+from everflow.framework.scopes import get_default_graph
 from everflow.ops.control_flow.conditionals import _case as _case_helper
 from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, enclosing
 from everflow.ops.control_flow.contexts import check_input_context as CheckInputFromValidContext
@@ -35,9 +37,15 @@ __all__ = [
     "IsLoopExit",
     "IsLoopMerge",
     "IsLoopSwitch",
+    "IsMerge",
     "IsSwitch",
     "XLAControlFlowContext",
+    "_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE",
     "_case_helper",
+    "_get_graph",
+    "get_func_graphs",
+    "in_defun",
+    "output_all_intermediates",
 ]
 _MERGE = ("Merge", "RefMerge")
 
@@ -115,15 +123,49 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
 
+def IsMerge(op):
+    """Whether an op hands on the one of its inputs that has a value."""
+    return op.type in _MERGE
+
+
+def in_defun():
+    """Whether the body of a function is being drawn, be it of a branch or a loop in one; those of a plain graph's
+    branches and loops don't count.
+    """
+    graph = get_default_graph()
+    while isinstance(graph, FuncGraph) and not getattr(graph, "orders_state", True):
+        graph = graph.outer_graph
+    return isinstance(graph, FuncGraph)
+
+
+# Whether branches give all that their derivatives need, for a program that overrides it; None leaves it to the context.
+_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE = None
+
+
+def output_all_intermediates():
+    """Whether branches and loops always give what their derivatives need: not unless a program asks for it."""
+    return bool(_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE)
+
+
+def _get_graph(while_op, func_attr_name):
+    """The body of the function that an op names in an attribute."""
+    return while_op.graph._get_function(while_op.attrs[func_attr_name].name).body().graph
+
+
+def get_func_graphs(op):
+    """The bodies of the branches of an op `If`."""
+    return tuple(_get_graph(op, name) for name in ("then_branch", "else_branch"))
+
+
 def IsLoopMerge(op):
     """Whether an op merges a loop's first values with those of later iterations."""
     context = op._control_flow_context
-    return op.type in _MERGE and context is not None and context.IsWhileContext() and not IsCondMerge(op)
+    return IsMerge(op) and context is not None and context.IsWhileContext() and not IsCondMerge(op)
 
 
 def IsCondMerge(op):
     """Whether an op merges the results of branches: some of its inputs come from one."""
-    if op.type not in _MERGE or not op.inputs:
+    if not IsMerge(op) or not op.inputs:
         return False
     contexts = [GetOutputContext(t.op) for t in op.inputs]
     return all(c is not None and c.IsCondContext() for c in contexts)

@@ -19,10 +19,13 @@ from everflow.feature_column.crossed import CrossedColumn as _CrossedColumn
 from everflow.feature_column.embedding import EmbeddingColumn as _EmbeddingColumn
 from everflow.feature_column.embedding import GraphSharedEmbeddingColumn as _SharedEmbeddingColumn
 from everflow.feature_column.embedding import IndicatorColumn as _IndicatorColumn
+from everflow.feature_column.linear_layer import LinearModel
 from everflow.feature_column.linear_model import sums_of_weights
 from everflow.feature_column.numeric import BucketizedColumn as _BucketizedColumn
 from everflow.feature_column.numeric import NumericColumn as _NumericColumn
 from everflow.feature_column.sequence import SequenceCategoricalColumn as _SequenceCategoricalColumn
+from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
+from everflow.feature_column.shared_embeddings import shared_embeddings as shared_embedding_columns_v2  # noqa: F401
 from everflow.framework.scopes import name_scope
 from everflow.ops.variables.scope import get_variable, get_variable_scope, variable_scope
 
@@ -147,3 +150,22 @@ __all__ = [
     "_VocabularyListCategoricalColumn",
     "_WeightedCategoricalColumn",
 ]
+
+
+class _LinearModelLayer(LinearModel):
+    """The layer of a linear model, which can be written down as a config."""
+
+    _scopes = "{0}"
+
+    def get_config(self):
+        """The layer's own settings, and its columns as plain data."""
+        columns = serialize_feature_columns(self._feature_columns)
+        own = {"feature_columns": columns, "units": self._units, "sparse_combiner": self._sparse_combiner}
+        return {**super().get_config(), **own}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """The layer that `get_config` wrote down."""
+        return cls(
+            **{**config, "feature_columns": deserialize_feature_columns(config["feature_columns"], custom_objects)}
+        )

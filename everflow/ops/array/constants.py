@@ -39,6 +39,8 @@ def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, a
 
 
 def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
+    if graph.executes and dtype is None and isinstance(value, (list, tuple)):
+        dtype = _type_of_first(value)
     try:
         array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
     except TypeError as e:
@@ -52,6 +54,21 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     return graph.add_op(
         get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name
     ).outputs[0]
+
+
+def _type_of_first(values):
+    """The type that the first number in lists decides on when executing eagerly, where it is one of numpy's: a float
+    keeps its width, a whole number never does; None leaves it to the values.
+    """
+    leaves = nest.flatten(values)
+    first = leaves[0] if leaves else None
+    kind = first.dtype if isinstance(first, (np.generic, np.ndarray)) else np.dtype(np.float32)
+    if kind in (np.float64, np.float16):
+        return dtypes.as_dtype(kind)
+    if kind == np.complex64:
+        return dtypes.complex128
+    whole = all(isinstance(x, (int, np.integer)) or getattr(x, "dtype", kind).kind in "iu" for x in leaves)
+    return dtypes.int32 if kind.kind in "iu" and kind.itemsize < 8 and whole else None
 
 
 def _holds_one_kind(value):

@@ -122,7 +122,8 @@ class _Rewriter:
             return self.for_loop(node, live)
         if isinstance(node, ast.With):
             node.body, live = self.block(node.body, live)
-            for item in node.items:
+            for item in reversed(node.items):
+                live -= _assigned([item.optional_vars] if item.optional_vars else [])
                 live |= _reads(item.context_expr)
                 item.context_expr = _Expressions().visit(item.context_expr)
             return [node], live

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from everflow.framework import op_defs
+from everflow.framework import nest, op_defs
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import Body, DrawnFunction, FuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
@@ -28,6 +31,32 @@ VARIABLE_SCOPES = (("__varscope",), ("__variable_store",))
 _SHARED = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, *VARIABLE_SCOPES)
 
 
+class Deferred(NamedTuple):
+    """A value that a body gets at each call of it: what makes it, of what kind it is, and the inputs that stand for it."""
+
+    make: Callable[[], Any]
+    spec: Any
+    inside: list[Tensor]
+
+    def values(self) -> list[Tensor]:
+        """The tensors of the value as it is now."""
+        value = self.make()
+        nest.assert_same_structure(self.spec, value, expand_composites=True)
+        return [
+            self._fitted(each, like) for each, like in zip(nest.flatten(value, expand_composites=True), self.inside)
+        ]
+
+    @staticmethod
+    def _fitted(value, like):
+        try:
+            tensor = convert_to_tensor(value, dtype=like.dtype)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{value!r} can't become a tensor of type {like.dtype.name}: {error}") from None
+        if not tensor.shape.is_compatible_with(like.shape):
+            raise ValueError(f"A value of shape {tensor.shape} came where one of shape {like.shape} was announced")
+        return tensor
+
+
 class BodyGraph(FuncGraph):
     """The body of a traced function, a branch or a loop."""
 
@@ -40,6 +69,7 @@ class BodyGraph(FuncGraph):
     def __init__(self, name, outer_graph):
         super().__init__(name, outer_graph)
         self.controls = []
+        self._deferred: dict[Any, tuple[Deferred, Any]] = {}
         # Variables that are read in it, by identity.
         self.accessed: dict = {}
         for key in _SHARED:
@@ -49,6 +79,21 @@ class BodyGraph(FuncGraph):
 
     variables = property(lambda self: tuple(self.accessed.values()), doc="The variables that it uses.")
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable))
+
+    deferred = property(lambda self: [each for each, _ in self._deferred.values()])
+
+    def capture_call_time_value(self, closure, spec, key=None):
+        """What `closure` gives whenever the function is called, a nest of tensors of the kinds in `spec`; a `key` that
+        was used before gives the same again.
+        """
+        key = object() if key is None else key
+        if key not in self._deferred:
+            inside = [
+                self._placeholder(each.dtype, "Placeholder", each.shape)
+                for each in nest.flatten(spec, expand_composites=True)
+            ]
+            self._deferred[key] = Deferred(closure, spec, inside), nest.pack_sequence_as(spec, inside, True)
+        return self._deferred[key][1]
 
     def variable_accessed(self, variable):
         self.accessed.setdefault(id(variable), variable)
@@ -130,6 +175,7 @@ def unique_name(text):
 def define(body: Body, name, *graphs, argument_names=()) -> DrawnFunction:
     """Make a function of a body, and let graphs and those around them call it."""
     function = DrawnFunction(body, name, argument_names)
+    body.graph.outputs = list(body.outputs)
     for graph in graphs:
         while graph is not None:
             function.add_to_graph(graph)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
 from everflow.framework.tensor_values import make_tensor_proto
+from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.inlining import inlined, with_values
-from everflow.ops.functions.traced import ConcreteFunction
 from everflow.ops.functions.wrapped import WrappedFunction, function_from_graph_def
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef

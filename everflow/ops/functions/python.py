@@ -91,7 +91,9 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     token = register(func, types)
     build = raw.PyFunc if stateful else raw.PyFuncStateless
     result = build(input=inp, token=token, Tout=types, name=name)
-    # With Tout a list the result is one; an op without results is the op itself.
+    # With Tout a list the result is one; an op with state and without results is the op itself.
+    if not types and not stateful:
+        return []
     return result if several else result[0]
 
 

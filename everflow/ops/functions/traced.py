@@ -15,15 +15,14 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.nesting import room_for_a_body
-from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.walking import inputs_first
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
-from everflow.ops.functions.bodies import BodyGraph, define, returned, unique_name
-from everflow.ops.functions.gradients import call
-from everflow.ops.tensor_arrays.flows import flow_of
+from everflow.ops.functions.bodies import BodyGraph
+from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.variables.variable import Variable
 
 
@@ -197,7 +196,7 @@ class Function:
 
         fitted = []
         for value, spec in zip(values, wanted):
-            if isinstance(value, TypeSpec) and specs:
+            if isinstance(value, TypeSpec) and specs and spec.is_compatible_with(value):
                 fitted.extend(nest.flatten(value, expand_composites=True))
                 continue
             if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):
@@ -217,7 +216,7 @@ class Function:
         if isinstance(value, Tensor):
             return ("tensor", value.dtype.base_dtype, value.shape.sizes)
         if isinstance(value, TensorSpec):
-            return ("tensor", value.dtype, value.shape.sizes)
+            return ("tensor", value.dtype, value.shape.sizes, "spec", value.name)
         if isinstance(value, Variable):
             return ("variable", id(value))
         try:
@@ -244,7 +243,7 @@ class Function:
             key = (kind, tuple(str(scope.request) for scope in graph._device_stack))
             if key not in shared:
                 traces[kind] = self._first_trace(flat, structure)
-                if not any(not t.is_eager and isinstance(t.graph, FuncGraph) for t in traces[kind].captured_inputs):
+                if not any(not t.is_eager and isinstance(t.graph, FuncGraph) for t in traces[kind]._captured):
                     shared[key] = traces[kind]
             else:
                 traces[kind] = shared[key]
@@ -310,7 +309,9 @@ class Function:
             for value, spec, name in zip(flat, specs, names):
                 if isinstance(value, (Tensor, TypeSpec)):
                     name = (getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None) or name
-                    inside.append(body.add_input(spec.dtype.base_dtype, name, spec.shape))
+                    # A node's name can't start with a line below the letters.
+                    shown = "placeholder" if name.startswith("_") else name
+                    inside.append(body.add_input(spec.dtype.base_dtype, shown, spec.shape))
                     given.append(name)
                     inside[-1]._handle_data = getattr(value, "_handle_data", None)
                 else:
@@ -340,7 +341,7 @@ class Function:
         positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
         for index, arg in enumerate(args):
-            name = positional[index] if index < len(positional) else rest
+            name = positional[index] if index < len(positional) else f"{rest}_{index - len(positional)}"
             names += [name] * len(nest.flatten(arg, expand_composites=True))
         for key in sorted(kwargs):
             names += [key] * len(nest.flatten(kwargs[key], expand_composites=True))
@@ -398,119 +399,3 @@ def lifted(tensor):
                 made[t.op] = Graph.add_op(target, t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
         copies[t] = made[t.op].outputs[t.value_index]
     return copies[tensor]
-
-
-class ConcreteFunction:
-    """One trace of a function: called with tensors, it adds a node that calls the function."""
-
-    def __init__(self, graph, result, argument_names, arguments, flat_arguments):
-        self.graph = graph
-        self._arguments = (arguments, flat_arguments)
-        flat = nest.flatten(result, expand_composites=True)
-        tensors = [
-            graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
-        ]
-        outputs = returned(graph, tensors)
-        held = iter(outputs)
-        packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
-        self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
-        graph.inputs = [*graph.inputs, *graph.captures.values()]
-        graph.outputs = outputs
-        graph.structured_outputs = self.structured_outputs
-        self._captured = list(graph.captures)
-        self._argument_names = argument_names
-        self._function = define(
-            graph.body(graph.inputs, outputs),
-            unique_name(f"__inference_{graph.name}"),
-            graph.outer_graph,
-            argument_names=argument_names,
-        )
-
-    @property
-    def name(self):
-        return self._function.name.encode()
-
-    @property
-    def inputs(self):
-        """The body's inputs: arguments, then what it uses of the graph around."""
-        return self.graph.inputs
-
-    outputs = property(lambda self: self.graph.outputs, doc="The body's results, as a flat list.")
-
-    @property
-    def captured_inputs(self):
-        """Tensors of the graph around that the body uses; they are passed along with each call."""
-        return self._captured
-
-    @property
-    def variables(self):
-        """Variables that the body uses."""
-        handles = set(self._captured)
-        known = [*self.graph.outer_graph.get_collection("variables"), *self.graph.accessed.values()]
-        by_handle = {v.handle: v for v in reversed(known) if hasattr(v, "handle")}
-        return [v for handle, v in reversed(by_handle.items()) if handle in handles]
-
-    @property
-    def trainable_variables(self):
-        return [v for v in self.variables if v.trainable]
-
-    @property
-    def structured_input_signature(self):
-        """(args, kwargs) with a TensorSpec for each tensor."""
-        structure, flat = self._arguments
-        specs = [
-            TensorSpec(x.shape, x.dtype.base_dtype, name=None) if isinstance(x, (Tensor, TensorSpec)) else x
-            for x in flat
-        ]
-        return nest.pack_sequence_as(structure, specs, expand_composites=True)
-
-    @property
-    def output_shapes(self):
-        return nest.map_structure(
-            lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True
-        )
-
-    @property
-    def output_dtypes(self):
-        return nest.map_structure(
-            lambda t: None if t is None else t.dtype, self.structured_outputs, expand_composites=True
-        )
-
-    def add_to_graph(self, g=None):
-        """Let a graph's nodes call this function."""
-        self._function.add_to_graph(get_default_graph() if g is None else g)
-
-    def __call__(self, *args, **kwargs):
-        count = len(self._argument_names)
-        values = nest.flatten(args, expand_composites=True)
-        for name in self._argument_names[len(values) :]:
-            if name not in kwargs:
-                raise TypeError(
-                    f"Expected argument names {self._argument_names[len(values) :]} but got values for {sorted(kwargs)}."
-                )
-            values.append(kwargs.pop(name))
-        if kwargs or len(values) != count:
-            raise TypeError(f"Keyword arguments {sorted(kwargs)} unknown, or {len(values)} arguments for {count}.")
-        return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs)])
-
-    def _call_flat(self, tensors):
-        values = [*tensors, *self._captured]
-        graph = get_default_graph()
-        for variable in self.graph.accessed.values():
-            tapes.variable_accessed(variable)
-        if graph is not self.graph.outer_graph:
-            self._function.add_to_graph(graph)
-            if isinstance(graph, BodyGraph):
-                for variable in self.graph.accessed.values():
-                    graph.variable_accessed(variable)
-        found = call(self._function, values, self.graph.outputs)
-        if not self.graph.outputs:
-            if executing_eagerly():
-                return self.structured_outputs if not isinstance(self.structured_outputs, Operation) else None
-            if all(x is None for x in nest.flatten(self.structured_outputs, expand_composites=True)):
-                return found if self.structured_outputs is None else self.structured_outputs
-        held = iter(found)
-        flat = [
-            None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)
-        ]
-        return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)

@@ -12,7 +12,8 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.functions.bodies import BodyGraph
-from everflow.ops.functions.traced import ConcreteFunction, lifted
+from everflow.ops.functions.concrete import ConcreteFunction
+from everflow.ops.functions.traced import lifted
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 
@@ -26,11 +27,28 @@ def wrap_function(fn, signature, name=None):
 
     With a function that imports a GraphDef, `prune` gives what is between some of its tensors.
     """
-    body = BodyGraph(
-        name or getattr(fn, "__name__", "wrapped_function").replace("<lambda>", "lambda"), get_default_graph()
-    )
-    # A graph of its own, with no variables or scopes yet.
+    body = _separate_body(name or _name_of(fn))
+    result, inside = _drawn(body, fn, signature)
+    specs = nest.flatten(signature, expand_composites=True)
+    with body.as_default():
+        return WrappedFunction(body, result, [t.op.name for t in inside], (tuple(signature), {}), specs)
+
+
+def _name_of(fn):
+    return getattr(fn, "__name__", "wrapped_function").replace("<lambda>", "lambda")
+
+
+def _separate_body(name):
+    """A body with no variables or scopes of the graph around."""
+    body = BodyGraph(name, get_default_graph())
     body._collections = {}
+    return body
+
+
+def _drawn(body, fn, signature):
+    """A function drawn in a body that keeps the variables it makes: its results and the placeholders of its
+    arguments.
+    """
 
     def creator(next_creator, **kwargs):
         if kwargs.get("use_resource") is None:
@@ -44,15 +62,40 @@ def wrap_function(fn, signature, name=None):
             body.get_collection_ref(key).append(made)
         return made
 
-    specs = nest.flatten(signature, expand_composites=True)
     with body.as_default(), body._variable_creator_scope(creator, priority=50):
         inside = []
-        for spec in specs:
+        for spec in nest.flatten(signature, expand_composites=True):
             if not isinstance(spec, TypeSpec):
                 raise TypeError(f"The signature must be a nest of tf.TensorSpecs, not of {spec!r}")
             inside.append(body.add_input(spec.dtype, spec.name or "placeholder", spec.shape))
-        result = fn(*nest.pack_sequence_as(signature, inside, expand_composites=True))
-        return WrappedFunction(body, result, [t.op.name for t in inside], (tuple(signature), {}), specs)
+        return fn(*nest.pack_sequence_as(signature, inside, expand_composites=True)), inside
+
+
+class WrappedGraph:
+    """Functions written for one graph, that share its variables, scopes and collections.
+
+    >>> g = WrappedGraph()
+    >>> double = g.wrap_function(lambda x: x * tf.get_variable("v", initializer=2.0), [tf.TensorSpec([], tf.float32)])
+    """
+
+    def __init__(self):
+        self._body = _separate_body("wrapped_graph")
+        self._functions = {}
+
+    graph = property(lambda self: self._body, doc="Where the functions are drawn.")
+    functions = property(lambda self: self._functions, doc="The functions by their names.")
+
+    @property
+    def variables(self):
+        """The variables that the functions made, by their names."""
+        return {v.name.partition(":")[0]: v for v in self._body.get_collection(GraphKeys.GLOBAL_VARIABLES)}
+
+    def wrap_function(self, fn, signature, name=None):
+        """Draw a function; see `tf.compat.v1.wrap_function`."""
+        result, inside = _drawn(self._body, fn, signature)
+        made = pruned(self._body, inside, result, name or _name_of(fn), signature)
+        self._functions[name or _name_of(fn)] = made
+        return made
 
 
 def function_from_graph_def(graph_def, inputs, outputs):

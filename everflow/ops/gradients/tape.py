@@ -290,7 +290,8 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
             graph.gradient_source = None
     grads: dict[int, list] = defaultdict(list)
     for target, grad in zip(targets, output_gradients, strict=True):
-        if id(target) in recording.watched:
+        # Text has no derivative, not even by itself.
+        if id(target) in recording.watched and target.dtype.base_dtype != dtypes.string:
             grads[id(target)].append(array.ones_like(target) if grad is None else grad)
     kept = {id(s) for s in sources}
     for op in reversed(recording.ops):

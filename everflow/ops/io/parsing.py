@@ -26,6 +26,14 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
     return raw.DecodeRaw(input_bytes, out_type=out_type, little_endian=little_endian, name=name)
 
 
+def decode_raw_v2(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
+    """As `decode_raw`; with `fixed_length`, strings are filled with zeros, or cut, to so many bytes."""
+    settings = {"out_type": out_type, "little_endian": little_endian, "name": name}
+    if fixed_length is None:
+        return raw.DecodeRaw(input_bytes, **settings)
+    return raw.DecodePaddedRaw(input_bytes, fixed_length=fixed_length, **settings)
+
+
 def decode_csv(
     records,
     record_defaults,
@@ -41,6 +49,8 @@ def decode_csv(
 
     >>> age, name = tf.decode_csv(line, [[0], [""]])
     """
+    if not isinstance(record_defaults, (list, tuple)):
+        raise TypeError(f"record_defaults is a list with a default for each column, not {record_defaults!r}")
     if select_cols is not None:
         if any(a >= b for a, b in zip(select_cols, select_cols[1:])):
             raise ValueError("select_cols is not strictly increasing.")

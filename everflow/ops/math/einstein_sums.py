@@ -27,6 +27,9 @@ def einsum(equation, *inputs, **kwargs):
     with name_scope(name, "einsum", [equation, inputs]):
         # Variables are read where they are used.
         inputs = [x if hasattr(x, "get_shape") else convert_to_tensor(x) for x in inputs]
+        if re.fullmatch(r"\s*([a-zA-Z])\1\s*", equation) and len(inputs) == 1:
+            with name_scope("Trace") as scope:
+                return reductions.reduce_sum(array.matrix_diag_part(inputs[0], name="diag_part"), [-1], name=scope)
         labels, output = parse(equation, [x.shape for x in inputs])
         for one in [*labels, output]:
             if len(set(one)) != len(one):
@@ -58,6 +61,8 @@ def parse(equation, shapes):
     ):
         raise ValueError(f"Indices have incorrect format: {equation}")
     labels, output = match.group(1).split(","), match.group(2)
+    if labels == [""]:
+        raise ValueError(f"There are no axes in the equation {equation!r}")
     if len(labels) != len(shapes):
         raise ValueError(f'Got {len(shapes)} arguments for equation "{equation}", expecting {len(labels)}')
     if "..." in equation:

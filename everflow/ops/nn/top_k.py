@@ -58,6 +58,7 @@ def _in_top_k_shape(op):
 @shape_rule("NthElement")
 def _nth_element_shape(op):
     shape = op.inputs[0].shape.with_rank_at_least(1)
+    op.inputs[1].shape.with_rank(0)
     n = known_value(op.inputs[1])
     if n is not None and n < 0:
         raise ValueError(f"n must not be negative, but is {int(n)}")

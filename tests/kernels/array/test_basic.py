@@ -179,3 +179,22 @@ def test_one_of_several_variables():
         assert session.run([a, b])[0].tolist() == [7.0]
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(chosen, {which: 2})
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda one: tf.concat([[1], [2]], one([0])),
+        lambda one: tf.split([1, 2], 2, one([0])),
+        lambda one: tf.one_hot(1, one([2])),
+        lambda one: tf.unsorted_segment_sum([1], [0], one([2])),
+        lambda one: tf.raw_ops.ShardedFilename(basename="a", shard=one([4]), num_shards=5),
+        lambda one: tf.raw_ops.ShardedFilespec(basename="a", num_shards=one([5])),
+        lambda one: tf.reshape([1, 2], one([[2]])),
+        lambda one: tf.sparse_to_dense([1], [3], 1, one([0])),
+        lambda one: tf.nn.depthwise_conv2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1, 1]), [2, 1, 1, 1], "SAME"),
+    ],
+)
+def test_what_must_be_a_scalar_or_one(op):
+    with tf.Graph().as_default(), tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(op(lambda value: tf.placeholder_with_default(value, None)))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from tests.ops.array.against_numpy import run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -100,3 +101,21 @@ def test_a_placeholder_with_a_default_may_be_fed():
     assert run(x).tolist() == [1, 2] and run(x, feed={x: [3]}).tolist() == [3]
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(tf.placeholder(tf.int32))
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([np.float64(2), 1.0], "float64"),
+        ([1.0, np.float64(2)], "float32"),
+        ([np.float16(1), 2.0], "float16"),
+        ([np.array(1.0)], "float64"),
+        ([np.uint8(3)], "int32"),
+        ([np.int64(2**40)], "int64"),
+        ([np.complex64(1)], "complex128"),
+        ([np.int64(1), 2.5], "float32"),
+    ],
+)
+def test_the_first_number_decides_on_the_type_when_executing_eagerly(values, name):
+    with eager_mode():
+        assert tf.constant(values).dtype.name == name

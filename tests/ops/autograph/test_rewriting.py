@@ -104,3 +104,17 @@ def test_names_of_imports_and_handlers_are_assigned():
 
     assert tf.autograph.to_graph(imports)(1) == 2.0
     assert tf.autograph.to_graph(imports)(-1) == 2.0
+
+
+def test_what_a_with_names_is_not_needed_before_a_loop():
+    def trained(n):
+        x = tf.constant(2.0)
+        for _ in tf.range(n):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * x
+            x = x - 0.25 * tape.gradient(y, x)
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        assert sess.run(tf.function(trained)(tf.constant(2))) == 0.5

@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.ops.functions.wrapped import WrappedGraph
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 SCALAR = tf.TensorSpec([], tf.float32)
@@ -76,3 +77,15 @@ def test_what_is_refused():
         tf.wrap_function(lambda x: x, [SCALAR])(x=1.0)
     with pytest.raises(TypeError):
         tf.wrap_function(lambda x: x, [3])
+
+
+def test_functions_of_one_graph_share_its_variables():
+    graph = WrappedGraph()
+    scaled = graph.wrap_function(lambda x: x * tf.get_variable("v", initializer=2.0), [SCALAR], name="scaled")
+
+    def added(x):
+        with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+            return x + tf.get_variable("v")
+
+    assert run([scaled(3.0), graph.wrap_function(added, [SCALAR])(3.0)]) == [6.0, 5.0]
+    assert list(graph.variables) == ["v"] and list(graph.functions) == ["scaled", "added"]

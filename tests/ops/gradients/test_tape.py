@@ -124,3 +124,10 @@ def test_whole_numbers_have_no_gradient():
         tape.watch(n)
         y = tf.cast(n, tf.float32) * 2.0
     assert tape.gradient(y, n) is None
+
+
+def test_text_has_no_gradient():
+    text, x = tf.constant("a"), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([text, x])
+    assert tape.gradient(text, text) is None and tape.gradient(text, x) is None

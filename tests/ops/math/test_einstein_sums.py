@@ -57,3 +57,12 @@ def test_einsum_forms(sess):
 def test_einsum_refuses(equation, shapes):
     with pytest.raises(ValueError):
         tf.einsum(equation, *(tf.ones(shape) for shape in shapes))
+
+
+def test_a_letter_twice_is_a_trace():
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        assert sess.run(tf.einsum("ii", tf.constant([[1.0, 2.0], [3.0, 4.0]]))) == 5.0
+        assert [op.name for op in graph.get_operations()][-1] == "einsum/Trace"
+        for equation in ("->", "", "ii->i", "ii->"):
+            with pytest.raises(ValueError):
+                tf.einsum(equation, tf.ones([2, 2]))

@@ -11,8 +11,10 @@ from everflow.contrib.eager.differentiation import argument_positions, returned
 from everflow.framework import attributes, dtypes, nest, op_defs, tapes
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import find_gradient
+from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.sparse import indexed_slices
@@ -33,19 +35,22 @@ _KINDS = {"string": 0, "int": 1, "float": 2, "bool": 3, "type": 4, "shape": 5, "
 _TYPE, _SHAPE = _KINDS["type"], _KINDS["shape"]
 
 
-def op_attr_type(op_type: str, attr_name: str) -> int:
-    """The number of the kind of an attribute; that of its elements for a list."""
-    (found,) = [attr.type for attr in op_defs.get(op_type).attrs if attr.name == attr_name]
-    return _KINDS[found.removeprefix("list(").removesuffix(")")]
+def op_attr_type(op_type: str, attr_name: str) -> int | list[int]:
+    """The number of the kind of an attribute; for a list, that of its elements in a list."""
+    found = next((attr.type for attr in op_defs.get(op_type).attrs if attr.name == attr_name), None)
+    if found is None:
+        raise InvalidArgumentError(None, None, f"{op_type} has no attribute {attr_name!r}")
+    kind = _KINDS[found.removeprefix("list(").removesuffix(")")]
+    return [kind] if found.startswith("list(") else kind
 
 
-def make_attr(attr_type: int, value: Any) -> Any:
-    """An attribute's value as Python has it, from a type's number or a shape's sizes."""
+def make_attr(attr_type: int | list[int], value: Any) -> Any:
+    """An attribute's value from a type's number or a shape's sizes: a DType, a TensorShapeProto, lists of these."""
+    if isinstance(attr_type, list):
+        return [make_attr(attr_type[0], each) for each in value]
     if attr_type == _TYPE:
-        return [dtypes.as_dtype(each) for each in value] if isinstance(value, list) else dtypes.as_dtype(value)
-    if attr_type == _SHAPE:
-        return attributes.from_proto(attributes.to_proto(value))
-    return value
+        return dtypes.as_dtype(value)
+    return TensorShape(value).as_proto() if attr_type == _SHAPE else value
 
 
 class _MockOp:

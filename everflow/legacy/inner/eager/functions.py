@@ -10,4 +10,5 @@ from everflow.contrib.eager.execution import execution_mode, num_gpus, set_execu
 from everflow.contrib.eager.execution import list_devices as devices
 from everflow.eager.mode import eager_mode, graph_mode
 from everflow.framework.scopes import executing_eagerly as in_eager_mode
-from everflow.ops.functions.traced import ConcreteFunction, Function, defun
+from everflow.ops.functions.concrete import ConcreteFunction
+from everflow.ops.functions.traced import Function, defun

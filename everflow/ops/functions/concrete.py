@@ -1,0 +1,153 @@
+"""One trace of a `tf.function`: its body, the names of its arguments, and calls of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from everflow.framework import nest, tapes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops.functions.bodies import BodyGraph, define, returned, unique_name
+from everflow.ops.functions.gradients import call
+from everflow.ops.tensor_arrays.flows import flow_of
+
+
+class ConcreteFunction:
+    """One trace of a function: called with tensors, it adds a node that calls the function."""
+
+    # Captures whose values are made at each call.
+    _deferred = ()
+
+    def __init__(self, graph, result, argument_names, arguments, flat_arguments):
+        self.graph = graph
+        self._arguments = (arguments, flat_arguments)
+        flat = nest.flatten(result, expand_composites=True)
+        tensors = [
+            graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
+        ]
+        outputs = returned(graph, tensors)
+        held = iter(outputs)
+        packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
+        self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
+        graph.inputs = [*graph.inputs, *graph.captures.values(), *(t for each in graph.deferred for t in each.inside)]
+        graph.outputs = outputs
+        graph.structured_outputs = self.structured_outputs
+        self._captured = list(graph.captures)
+        self._deferred = graph.deferred
+        self._given_names = argument_names
+        self._argument_names = _numbered(argument_names)
+        self._function = define(
+            graph.body(graph.inputs, outputs),
+            unique_name(f"__inference_{graph.name}"),
+            graph.outer_graph,
+            argument_names=argument_names,
+        )
+
+    @property
+    def name(self):
+        return self._function.name.encode()
+
+    @property
+    def inputs(self):
+        """The body's inputs: arguments, then what it uses of the graph around."""
+        return self.graph.inputs
+
+    outputs = property(lambda self: self.graph.outputs, doc="The body's results, as a flat list.")
+
+    function_def = property(lambda self: self._function.definition, doc="The FunctionDef that graphs keep of it.")
+
+    @property
+    def captured_inputs(self):
+        """Tensors of the graph around that the body uses; they are passed along with each call."""
+        return [*self._captured, *(t for each in self._deferred for t in each.values())]
+
+    @property
+    def variables(self):
+        """Variables that the body uses."""
+        handles = set(self._captured)
+        known = [*self.graph.outer_graph.get_collection("variables"), *self.graph.accessed.values()]
+        by_handle = {v.handle: v for v in reversed(known) if hasattr(v, "handle")}
+        return [v for handle, v in reversed(by_handle.items()) if handle in handles]
+
+    @property
+    def trainable_variables(self):
+        return [v for v in self.variables if v.trainable]
+
+    @property
+    def structured_input_signature(self):
+        """(args, kwargs) with a TypeSpec for each tensor; it has the argument's name, and the way to it from there."""
+        structure, flat = self._arguments
+        inputs = iter(zip(self.graph.inputs, self._given_names))
+        values = iter(flat)
+
+        def spec(path, leaf):
+            parts = nest.flatten(leaf, expand_composites=True)
+            tensors = [next(inputs) for part in parts if isinstance(next(values), (Tensor, TensorSpec))]
+            if not tensors or nest.is_sequence_or_composite(leaf):
+                return getattr(leaf, "_type_spec", leaf)
+            ((tensor, name),) = tensors
+            return TensorSpec(tensor.shape, tensor.dtype.base_dtype, "/".join([name, *map(str, path[2:])]))
+
+        return nest.map_structure_with_tuple_paths(spec, structure)
+
+    @property
+    def output_shapes(self):
+        return nest.map_structure(
+            lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True
+        )
+
+    @property
+    def output_dtypes(self):
+        return nest.map_structure(
+            lambda t: None if t is None else t.dtype, self.structured_outputs, expand_composites=True
+        )
+
+    def add_to_graph(self, g=None):
+        """Let a graph's nodes call this function."""
+        self._function.add_to_graph(get_default_graph() if g is None else g)
+
+    def __call__(self, *args, **kwargs):
+        count = len(self._argument_names)
+        values = nest.flatten(args, expand_composites=True)
+        for name in self._argument_names[len(values) :]:
+            if name not in kwargs:
+                raise TypeError(
+                    f"Expected argument names {self._argument_names[len(values) :]} but got values for {sorted(kwargs)}."
+                )
+            values.append(kwargs.pop(name))
+        if kwargs or len(values) != count:
+            raise TypeError(f"Keyword arguments {sorted(kwargs)} unknown, or {len(values)} arguments for {count}.")
+        return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs)])
+
+    def _call_flat(self, tensors):
+        values = [*tensors, *self.captured_inputs]
+        graph = get_default_graph()
+        for variable in self.graph.accessed.values():
+            tapes.variable_accessed(variable)
+        if graph is not self.graph.outer_graph:
+            self._function.add_to_graph(graph)
+            if isinstance(graph, BodyGraph):
+                for variable in self.graph.accessed.values():
+                    graph.variable_accessed(variable)
+        found = call(self._function, values, self.graph.outputs)
+        if not self.graph.outputs:
+            if executing_eagerly():
+                return self.structured_outputs if not isinstance(self.structured_outputs, Operation) else None
+            if all(x is None for x in nest.flatten(self.structured_outputs, expand_composites=True)):
+                return found if self.structured_outputs is None else self.structured_outputs
+        held = iter(found)
+        flat = [
+            None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)
+        ]
+        return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)
+
+
+def _numbered(names):
+    """Names of which those that were there before have a number."""
+    seen, made = Counter(), []
+    for name in names:
+        made.append(f"{name}_{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return made

@@ -1,0 +1,159 @@
+"""Names inside TensorFlow's modules of ops: distributions' arguments, operators' tables, derivatives, branches."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+import tests.served  # noqa: F401
+
+# isort: split
+from tensorflow.python.framework import function
+from tensorflow.python.ops import (
+    cond_v2,
+    control_flow_util,
+    control_flow_util_v2,
+    custom_gradient,
+    functional_ops,
+    gradients_impl,
+    random_grad,
+    script_ops,
+    sparse_ops,
+    state_ops,
+    while_v2,
+)
+from tensorflow.python.ops.distributions import util
+from tensorflow.python.ops.linalg import linear_operator_algebra
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+
+def run(fetches):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches)
+
+
+def test_values_and_sizes_that_are_known():
+    later = tf.placeholder_with_default([[1.0, 2.0]], None)
+    assert util.maybe_get_static_value(later) is None and util.maybe_get_static_value(3, np.float32) == 3.0
+    assert list(util.prefer_static_shape(np.zeros([2, 3]))) == [2, 3] and util.prefer_static_rank(4.0) == 0
+    assert list(run(util.prefer_static_shape(later))) == [1, 2]
+    assert util.prefer_static_broadcast_shape([2, 1], [3]) == tf.TensorShape([2, 3])
+    assert list(run(util.prefer_static_broadcast_shape(tf.placeholder_with_default([2, 1], [2]), [3]))) == [2, 3]
+    assert util.dimension_size(tf.zeros([2, 3]), 1) == 3 and run(util.dimension_size(later, 1)) == 2
+
+
+def test_shapes_when_they_are_computed():
+    same, other = util.same_dynamic_shape(tf.ones([2]), [1.0, 2.0]), util.same_dynamic_shape(tf.ones([2]), [[1.0]])
+    assert run([same, other]) == [True, False]
+    assert list(run(util.pad([1, 2], -1, front=True, value=5, count=2))) == [5, 5, 1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(util.assert_symmetric(tf.constant([[1.0, 2.0], [3.0, 4.0]])))
+
+
+def test_points_of_quadrature():
+    grid, probs = run(util.process_quadrature_grid_and_probs(None, tf.float64, False))
+    assert len(grid) == 8 and abs(probs.sum() - 1.0) < 1e-12
+    assert list(run(util.process_quadrature_grid_and_probs([[0.0, 1.0], [3.0, 1.0]], tf.float64, False)[1])) == [
+        0.75,
+        0.25,
+    ]
+    with pytest.raises(ValueError):
+        util.process_quadrature_grid_and_probs([[0.0, 1.0], [1.0]], tf.float64, False)
+
+
+def test_arguments_of_the_function_around():
+    def function(a, b=2, *rest, **named):
+        return util.parent_frame_arguments()
+
+    assert function(1, 3, 4, x=5) == {"a": 1, "b": 3, "x": 5}
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.bool])
+def test_classes_of_whole_numbers_are_refused(dtype):
+    with pytest.raises(TypeError):
+        util.embed_check_categorical_event_shape(tf.zeros([3, 3], dtype))
+    with pytest.raises(TypeError):
+        util.embed_check_integer_casting_closed(tf.constant([1.0]), tf.float32)
+
+
+def test_operators_have_tables():
+    class Mine(tf.linalg.LinearOperatorIdentity):
+        pass
+
+    assert linear_operator_algebra.RegisterAdjoint(Mine)(lambda operator: "mine")
+    assert linear_operator_algebra.adjoint(Mine(2)) == "mine" and (Mine,) in linear_operator_algebra._ADJOINTS
+    for wrong, error in (("text", TypeError), (lambda operator: None, ValueError)):
+        with pytest.raises(error):
+            linear_operator_algebra.RegisterAdjoint(Mine)(wrong)
+    del linear_operator_algebra._ADJOINTS[Mine,]
+
+
+def test_second_derivatives_and_variables_behind_a_result():
+    x = tf.constant([1.0, 2.0])
+    assert run(gradients_impl._hessian_vector_product(tf.reduce_sum(x**3), [x], [tf.ones([2])]))[0].tolist() == [6, 12]
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    y = x * v + tf.stop_gradient(w)
+    assert custom_gradient.get_dependent_variables([x], [y]) == [v]
+    assert custom_gradient.get_dependent_variables([y], [y * w]) == [w]
+    assert random_grad.add_leading_unit_dimensions(x, 2).shape == [1, 1, 2]
+
+
+def test_a_function_and_its_derivative_as_ops():
+    @function.Defun(tf.float32)
+    def square(x):
+        return x * x
+
+    (found,) = functional_ops.Gradient([tf.constant(3.0), tf.constant(1.0)], square)
+    assert run(found) == 6.0
+
+
+def test_nodes_of_variables():
+    node = state_ops.variable_op([2], tf.float32, set_shape=False)
+    assert node.op.type == "Variable" and node.shape.ndims is None
+    assert run(state_ops.init_variable(state_ops.variable_op_v2([2], tf.float32), [1.0, 2.0])).tolist() == [1, 2]
+
+
+def test_bodies_of_branches_and_loops():
+    tf.enable_control_flow_v2()
+    try:
+        taken = tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1.0), lambda: tf.constant(2.0))
+        last = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
+    finally:
+        tf.disable_control_flow_v2()
+    nodes = {op.type: op for op in tf.get_default_graph().get_operations()}
+    then, orelse = cond_v2.get_func_graphs(nodes["StatelessIf"])
+    assert [t.op.type for t in (*then.outputs, *orelse.outputs)] == ["Const", "Const"]
+    body = while_v2._get_graph(nodes["While"], "body")
+    assert [t.op.type for t in body.outputs] == ["AddV2", "Placeholder", "AddV2"]
+    assert taken.dtype == tf.float32 and run(last) == 3
+    assert not control_flow_util_v2.in_defun() and not control_flow_util_v2.output_all_intermediates()
+    tf.cond(tf.placeholder(tf.bool, []), lambda: 1.0, lambda: 2.0)
+    merges = [op.name for op in tf.get_default_graph().get_operations() if control_flow_util.IsMerge(op)]
+    assert merges == ["cond_1/Merge"]
+    assert run(tf.function(control_flow_util_v2.in_defun)())
+
+
+def test_sparse_tensors_kept_by_number():
+    sparse = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2])
+    one, many = sparse_ops._add_sparse_to_tensors_map(sparse), sparse_ops._add_many_sparse_to_tensors_map(sparse)
+    taken = sparse_ops._take_many_sparse_from_tensors_map(many.op, many, rank=2)
+    assert taken.indices.shape.as_list() == [None, 2] and run(taken).values.tolist() == [1, 2]
+    assert run(sparse_ops._take_many_sparse_from_tensors_map(one.op, [one])).dense_shape.tolist() == [1, 2, 2]
+    for wrong in (
+        lambda: sparse_ops._add_sparse_to_tensors_map(3),
+        lambda: sparse_ops._take_many_sparse_from_tensors_map(3, [1]),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_python_functions_as_ops():
+    assert run(script_ops.eager_py_func(func=lambda x: x * 2, inp=[2.0], Tout=tf.float32)) == 4.0
+    assert tf.py_func(lambda: None, [], [], stateful=False) == []
+
+
+def test_bytes_of_one_length():
+    assert run(tf.compat.v2.io.decode_raw(["abc", "d"], tf.uint8, fixed_length=2)).tolist() == [[97, 98], [100, 0]]
+    with pytest.raises(TypeError):
+        tf.decode_csv(["1"], np.array([[1]]))
