@@ -134,7 +134,7 @@ def test_names_from_inside():
         """Says so."""
 
     wrapped = tf_decorator.make_decorator(plain, lambda x: plain(x))
-    assert wrapped.__doc__ == "Says so." and tf_decorator.unwrap(wrapped) == ([wrapped], plain)
+    assert wrapped.__doc__ == "Says so." and tf_decorator.unwrap(wrapped) == ([wrapped._tf_decorator], plain)
     with everflow.Graph().as_default(), everflow.Session() as sess:
         total, update = _streaming_confusion_matrix(everflow.constant([0, 1, 1]), everflow.constant([0, 1, 0]), 2)
         sess.run(everflow.local_variables_initializer())

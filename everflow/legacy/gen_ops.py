@@ -26,6 +26,8 @@ def _op_types() -> dict[str, str]:
 
 
 def __getattr__(name: str):
+    if op_defs.find(name) is not None:  # by an op's own name: arguments by keyword
+        return raw_ops.function(name)
     # Some were private in earlier versions, and programs still say `gen_nn_ops._max_pool_grad`.
     op_type = _op_types().get(name.removeprefix("_")) if not name.startswith("__") else None
     if op_type is None:

@@ -207,7 +207,7 @@ python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
-python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
+python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
 python.ops            script_ops                         : . ops.functions.python legacy.inner.ops.scripts
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
@@ -225,12 +225,7 @@ python.ops            variables                          : . ops.variables.varia
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.nn
 python.ops            weights_broadcast_ops              : losses ops.nn.weights
-python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
-                      gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
-                      gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
-                      gen_list_ops gen_nccl_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
-                      gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
-                      gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : legacy.gen_ops
+python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
@@ -314,9 +309,14 @@ python.training       checkpoint_utils                   : train.eval_step
 python.training.checkpointable base tracking util data_structures : train train.*
 
 python.util           compat                             : platform.compat
-python.util           deprecation decorator_utils        : platform.deprecation
-python.util           nest                               : framework.nest legacy.inner.util
-python.util           tf_inspect                         : platform.inspection legacy.inner.util
+python.util           deprecation decorator_utils        : platform.deprecation legacy.inner.util.documents
+python.util           dispatch                           : legacy.inner.util.dispatch
+python.util           example_parser_configuration       : legacy.inner.util.parser_configuration
+python.util           lock_util                          : legacy.inner.util.locks
+python.util           memory                             : legacy.inner.util.private_names
+python.util           nest                               : framework.nest legacy.inner.util.private_names
+python.util           object_identity                    : legacy.inner.util.object_identity
+python.util           tf_inspect                         : platform.inspection legacy.inner.util.private_names
 python.util           lazy_loader                        : platform.lazy_loader
 python.util           module_wrapper                     : platform.module_wrapper
 python.util           serialization                      : legacy.inner.keras

@@ -14,6 +14,7 @@ import functools
 import importlib
 import importlib.abc
 import importlib.machinery
+import itertools
 import pathlib
 import pkgutil
 import re
@@ -48,10 +49,17 @@ def _rows() -> dict[str, list[str]]:
             continue
         left, _, sources = line.rpartition(" : ")
         folder, *names = left.split()
-        for name in names:
-            path = folder if name == "." else f"{folder}.{name}"
+        for path in itertools.chain.from_iterable(_paths(folder, name) for name in names):
             rows.setdefault(path, []).extend(s for s in sources.split() if s not in rows.get(path, ()))
     return rows
+
+
+def _paths(folder: str, name: str) -> list[str]:
+    """The paths that a name of the table stands for: `.` for the folder itself, and with a `*` all modules of that form."""
+    if name == ".":
+        return [folder]
+    path = f"{folder}.{name}"
+    return sorted(fnmatch.filter(module_paths(), path)) if "*" in name else [path]
 
 
 @functools.cache

@@ -9,22 +9,98 @@ import re
 import sys
 
 
+class TFDecorator:
+    """What a decorator made with `make_decorator` says of itself: its name, what it decorates, and the arguments it shows.
+
+    The decorated function carries it as `_tf_decorator`. It is callable itself, so that classes can be decorators.
+    """
+
+    def __init__(self, decorator_name, target, decorator_doc="", decorator_argspec=None):
+        self.decorator_name = decorator_name
+        self.decorated_target = target
+        self.decorator_doc = decorator_doc
+        self.decorator_argspec = decorator_argspec
+        if hasattr(target, "__name__"):
+            self.__name__ = target.__name__
+        if decorator_doc or getattr(target, "__doc__", None):
+            self.__doc__ = decorator_doc or target.__doc__
+        if decorator_argspec:
+            self.__signature__ = signature_of(decorator_argspec)
+        elif callable(target):
+            with contextlib.suppress(TypeError, ValueError):  # builtins without a signature
+                self.__signature__ = inspect.signature(target)
+
+    def __get__(self, instance, owner):
+        return self.decorated_target.__get__(instance, owner)
+
+    def __call__(self, *args, **kwargs):
+        return self.decorated_target(*args, **kwargs)
+
+
+def signature_of(argspec) -> inspect.Signature:
+    """An argument list as `getargspec` gives it, as a signature."""
+    kinds = inspect.Parameter
+    defaults = argspec.defaults or ()
+    without = len(argspec.args) - len(defaults)
+    parameters = [
+        kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=defaults[i - without] if i >= without else kinds.empty)
+        for i, name in enumerate(argspec.args)
+    ]
+    if argspec.varargs:
+        parameters.append(kinds(argspec.varargs, kinds.VAR_POSITIONAL))
+    for name in getattr(argspec, "kwonlyargs", ()):
+        default = (argspec.kwonlydefaults or {}).get(name, kinds.empty)
+        parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
+    keywords = getattr(argspec, "varkw", None) or getattr(argspec, "keywords", None)
+    if keywords:
+        parameters.append(kinds(keywords, kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
 def make_decorator(target, decorator_func, decorator_name=None, decorator_doc="", decorator_argspec=None):
-    """`decorator_func` with the name and documentation of what it decorates."""
-    del decorator_name, decorator_argspec
-    made = functools.update_wrapper(decorator_func, target)
-    if decorator_doc:
-        made.__doc__ = decorator_doc
-    return made
+    """`decorator_func` with the name and documentation of what it decorates, and a TFDecorator that describes both.
+
+    Without a `decorator_name` it is that of the function that calls this one: the decorator.
+    """
+    decorator = TFDecorator(decorator_name or sys._getframe(1).f_code.co_name, target, decorator_doc, decorator_argspec)
+    decorator_func._tf_decorator = decorator
+    for name in ("__name__", "__module__"):
+        if hasattr(target, name):
+            setattr(decorator_func, name, getattr(target, name))
+    if signature := getattr(decorator, "__signature__", None):
+        decorator_func.__signature__ = signature
+    decorator_func.__doc__ = decorator.__doc__
+    decorator_func.__wrapped__ = decorator_func.__original_wrapped__ = target
+    return decorator_func
 
 
 def unwrap(maybe_tf_decorator):
-    """([the decorators], what they decorate)."""
+    """([what the decorators around it say of themselves], what they decorate); other wrappers stay as they are."""
     around = []
-    while hasattr(maybe_tf_decorator, "__wrapped__"):
-        around.append(maybe_tf_decorator)
-        maybe_tf_decorator = maybe_tf_decorator.__wrapped__
-    return around, maybe_tf_decorator
+    while True:
+        if isinstance(maybe_tf_decorator, TFDecorator):
+            around.append(maybe_tf_decorator)
+        elif isinstance(getattr(maybe_tf_decorator, "_tf_decorator", None), TFDecorator):
+            around.append(maybe_tf_decorator._tf_decorator)
+        else:
+            return around, maybe_tf_decorator
+        maybe_tf_decorator = around[-1].decorated_target
+
+
+def rewrap(decorator_func, previous_target, new_target):
+    """Let decorators that wrap `previous_target` wrap `new_target`; gives the outermost, or `new_target` where none does."""
+    around = []
+    function = decorator_func
+    while function is not previous_target and hasattr(function, "_tf_decorator"):
+        around.append(function)
+        function = function._tf_decorator.decorated_target
+    if not around:
+        return new_target
+    innermost = around[-1]
+    innermost._tf_decorator.decorated_target = new_target
+    if hasattr(innermost, "__wrapped__"):
+        innermost.__wrapped__ = new_target
+    return decorator_func
 
 
 def contextmanager(target):
@@ -101,6 +177,22 @@ def make_all(module_name, doc_string_modules=None) -> list[str]:
     return sorted(named & set(dir(module)))
 
 
+def get_func_code(func):
+    """The code object of a callable, of an object's `__call__` too; None for what has none."""
+    _, target = unwrap(func)
+    if callable(target) and not inspect.isroutine(target) and not inspect.isclass(target):
+        target = target.__call__
+    if not callable(target):
+        raise ValueError(f"A function is wanted, not {func!r}.")
+    return getattr(inspect.unwrap(target), "__code__", None)
+
+
 def remove_undocumented(module_name, allowed_exception_list=None, doc_string_modules=None):
     """Hides a module's inner names in TensorFlow's tree; here they may stay."""
     del module_name, allowed_exception_list, doc_string_modules
+
+
+def reveal_undocumented(symbol_name, target_module=None):
+    """Bring back a name that `remove_undocumented` hid: it is there already, AttributeError where it never was."""
+    module_name, _, name = symbol_name.rpartition(".")
+    getattr(target_module or sys.modules[module_name], name)

@@ -1,0 +1,1 @@
+"""TensorFlow's `python.util`: what programs and libraries take from it for themselves."""
