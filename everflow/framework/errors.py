@@ -39,7 +39,21 @@ UNAVAILABLE: int
 
 
 class OpError(Exception):
-    """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`."""
+    """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`.
+
+    Args:
+        node_def: The node that failed, as a message; None where it isn't known.
+        op: The Operation that failed; None where it isn't known.
+        message: What happened.
+        error_code: One of the codes in `tf.errors`.
+
+    Example:
+        >>> try:
+        ...     sess.run(tf.check_numerics(tf.log(-1.0), "logarithm"))
+        ... except tf.OpError as error:
+        ...     print(type(error).__name__, error.op.name)
+        InvalidArgumentError CheckNumerics
+    """
 
     def __init__(
         self,

@@ -18,7 +18,20 @@ def logm(input, name=None):
 
 
 def matrix_square_root(input, name=None):
-    """The principal square root of square matrices."""
+    """The principal square root of square matrices.
+
+    Args:
+        input: Matrices: [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.matrix_square_root([[4.0, 0.0], [0.0, 9.0]]))
+        array([[2., 0.],
+               [0., 3.]], dtype=float32)
+    """
     return raw.MatrixSquareRoot(input=input, name=name)
 
 

@@ -19,7 +19,23 @@ _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """The norm of vectors along one axis, of matrices along a pair of axes, or of a whole tensor as one vector.
 
-    >>> tf.norm([[3.0, 4.0]], axis=1)  # 5.0
+    Args:
+        tensor: The numbers.
+        ord: Which norm: `euclidean` (or `fro`), 1, 2, `np.inf` or any positive number.
+        axis: The axis of vectors, a pair of axes of matrices, or None for all as one vector.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If the norm isn't known for vectors, or matrices.
+
+    Example:
+        >>> sess.run(tf.norm([[3.0, 4.0]], axis=1))
+        array([5.], dtype=float32)
     """
     keepdims = _either_keepdims(keepdims, keep_dims)
     is_matrix = isinstance(axis, (tuple, list))

@@ -81,7 +81,20 @@ _DIVIDED_AS = {
 
 @takes_ragged(2)
 def pow(x, y, name=None):
-    """x to the power y, with broadcasting. Integers can't have negative powers."""
+    """x to the power y, with broadcasting. Integers can't have negative powers.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.pow([2.0, 3.0], [3.0, 2.0]))
+        array([8., 9.], dtype=float32)
+    """
     return raw.Pow(x, y, name=name)
 
 
@@ -89,7 +102,20 @@ def pow(x, y, name=None):
 def truediv(x, y, name=None):
     """x / y as Python 3 divides: 8- and 16-bit integers in float32, other integers in float64.
 
-    >>> tf.truediv(7, 2)  # 3.5
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+        TypeError: If `x` and `y` have different types, or can't be divided.
+
+    Example:
+        >>> sess.run(tf.truediv(7, 2))
+        np.float64(3.5)
     """
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -106,12 +132,38 @@ def truediv(x, y, name=None):
 
 
 def divide(x, y, name=None):
-    """x / y as Python divides."""
+    """x / y as Python divides.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.divide(tf.constant([7, -7]), 2))
+        array([ 3.5, -3.5])
+    """
     return x / y if name is None else truediv(x, y, name=name)
 
 
 def div(x, y, name=None):
-    """x / y as Python 2 divides: integers are rounded down."""
+    """x / y as Python 2 divides: integers are rounded down.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.div([7, -7], 2))
+        array([ 3, -4], dtype=int32)
+    """
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -122,14 +174,40 @@ def div(x, y, name=None):
 
 @takes_ragged(2)
 def floordiv(x, y, name=None):
-    """x / y rounded down, for integers and floats."""
+    """x / y rounded down, for integers and floats.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.floordiv([7, -7], 2))
+        array([ 3, -4], dtype=int32)
+    """
     with name_scope(name, "floordiv", [x, y]) as scope:
         return raw.FloorDiv(x, y, name=scope)
 
 
 @takes_ragged(2)
 def div_no_nan(x, y, name=None):
-    """x / y, and 0 where y is 0."""
+    """x / y, and 0 where y is 0.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.div_no_nan([1.0, 2.0], [0.0, 4.0]))
+        array([0. , 0.5], dtype=float32)
+    """
     with name_scope(name, "div_no_nan", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -153,12 +231,41 @@ def multiply_no_nan(x, y, name=None):
 
 @takes_ragged(2)
 def logical_xor(x, y, name="LogicalXor"):
-    """Element-wise: whether exactly one is true."""
+    """Element-wise: whether exactly one is true.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.logical_xor([True, True], [True, False]))
+        array([False,  True])
+    """
     return raw.LogicalAnd(raw.LogicalOr(x, y), raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)
 
 
 def scalar_mul(scalar, x, name=None):
-    """A scalar times a tensor or IndexedSlices."""
+    """A scalar times a tensor or IndexedSlices.
+
+    Args:
+        scalar: The number, or a scalar tensor.
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The product, of the kind of `x`.
+
+    Raises:
+        ValueError: If `scalar` is not a scalar.
+
+    Example:
+        >>> sess.run(tf.scalar_mul(2.0, tf.constant([1.0, 2.0])))
+        array([2., 4.], dtype=float32)
+    """
     scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
     if scalar.shape.rank != 0:
         raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
@@ -168,7 +275,19 @@ def scalar_mul(scalar, x, name=None):
 
 
 def add_n(inputs, name=None):
-    """The sum of tensors of one shape. A single one is returned as it is."""
+    """The sum of tensors of one shape. A single one is returned as it is.
+
+    Args:
+        inputs: A list of tensors of one type and shape.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Example:
+        >>> sess.run(tf.add_n([[1, 2], [3, 4], [5, 6]]))
+        array([ 9, 12], dtype=int32)
+    """
     if inputs is not None:
         iter(inputs)  # what can't be iterated over raises by itself
     inputs = _terms(inputs, (Tensor, IndexedSlices))
@@ -190,6 +309,22 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     """The sum of tensors of one shape, which TensorFlow adds up as they come in.
 
     `shape` and `tensor_dtype` are checked against the inputs.
+
+    Args:
+        inputs: The tensors, all of one type and shape.
+        shape: The shape that the tensors must have.
+        tensor_dtype: The type that the tensors must have.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Raises:
+        ValueError: If there are no tensors, or they differ in type or shape.
+
+    Example:
+        >>> sess.run(tf.accumulate_n([[1, 2], [3, 4]]))
+        array([4, 6], dtype=int32)
     """
     inputs = _terms(inputs, Tensor)
     if any(x.dtype != inputs[0].dtype for x in inputs):

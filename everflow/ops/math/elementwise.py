@@ -87,7 +87,18 @@ tanh = _unary("tanh", "Tanh", "the hyperbolic tangent", sparse=True)
 def abs(x, name=None):
     """The absolute value; of a complex number its distance from zero.
 
-    >>> tf.abs([-2.0, 3.0])  # [2.0, 3.0]
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `x`; real where `x` is complex.
+
+    Example:
+        >>> sess.run(tf.abs([-2.0, 3.0]))
+        array([2., 3.], dtype=float32)
+        >>> sess.run(tf.abs(3 + 4j))
+        np.float64(5.0)
     """
     if isinstance(x, SparseTensor):
         return on_sparse_values(abs, "Abs", x, name)
@@ -100,14 +111,38 @@ def abs(x, name=None):
 
 @takes_ragged()
 def round(x, name=None):
-    """The nearest whole number, halves to the even one; integers are returned as they are."""
+    """The nearest whole number, halves to the even one; integers are returned as they are.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape as `x`.
+
+    Example:
+        >>> sess.run(tf.round([0.5, 1.5, -2.7]))
+        array([ 0.,  2., -3.], dtype=float32)
+    """
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else raw.Round(x, name=name)
 
 
 @takes_ragged()
 def log_sigmoid(x, name=None):
-    """log(sigmoid(x)), computed as -softplus(-x)."""
+    """log(sigmoid(x)), computed as -softplus(-x).
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape as `x`.
+
+    Example:
+        >>> sess.run(tf.log_sigmoid([0.0, 5.0]))
+        array([-0.6931472 , -0.00671535], dtype=float32)
+    """
     with name_scope(name, "LogSigmoid", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         return raw.Neg(raw.Softplus(-x), name=scope)
@@ -116,7 +151,19 @@ def log_sigmoid(x, name=None):
 def cast(x, dtype, name=None):
     """x with its elements converted to another type; x itself where it has that type already.
 
-    >>> tf.cast(tf.constant([1.8, 2.2]), tf.int32)  # [1, 2]
+    Args:
+        x: A tensor, or what can be made one.
+        dtype: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `x`; a SparseTensor or IndexedSlices stays one.
+
+    Example:
+        >>> sess.run(tf.cast([1.8, -2.2], tf.int32))
+        array([ 1, -2], dtype=int32)
+        >>> sess.run(tf.cast([0, 2], tf.bool))
+        array([False,  True])
     """
     target = dtypes.as_dtype(dtype).base_dtype
     if is_tensor(x) and target == x.dtype:
@@ -138,7 +185,20 @@ def cast(x, dtype, name=None):
 
 
 def saturate_cast(value, dtype, name=None):
-    """A cast in which values beyond the type's range take its nearest limit."""
+    """A cast in which values beyond the type's range take its nearest limit.
+
+    Args:
+        value: The tensor.
+        dtype: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.saturate_cast([-5, 300], tf.uint8))
+        array([  0, 255], dtype=uint8)
+    """
     with name_scope(name, "saturate_cast", [value]) as scope:
         value = convert_to_tensor(value, name="value")
         dtype = dtypes.as_dtype(dtype).base_dtype
@@ -171,7 +231,23 @@ _COMPLEX_OF = {(dtypes.float32, dtypes.float32): dtypes.complex64, (dtypes.float
 
 @takes_ragged(2)
 def complex(real, imag, name=None):
-    """Complex numbers from their real and imaginary parts, both float32 or both float64."""
+    """Complex numbers from their real and imaginary parts, both float32 or both float64.
+
+    Args:
+        real: The real parts.
+        imag: The imaginary parts.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of complex64 or complex128.
+
+    Raises:
+        TypeError: If the parts are not both float32 or both float64.
+
+    Example:
+        >>> sess.run(tf.complex([1.0], [2.0]))
+        array([1.+2.j], dtype=complex64)
+    """
     real = convert_to_tensor(real, name="real")
     imag = convert_to_tensor(imag, name="imag")
     with name_scope(name, "Complex", [real, imag]) as scope:
@@ -183,7 +259,19 @@ def complex(real, imag, name=None):
 
 @takes_ragged()
 def real(input, name=None):
-    """The real part; a real tensor is returned as it is."""
+    """The real part; a real tensor is returned as it is.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `input`, real.
+
+    Example:
+        >>> sess.run(tf.real([1 + 2j]))
+        array([1.])
+    """
     with name_scope(name, "Real", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         return raw.Real(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
@@ -191,7 +279,19 @@ def real(input, name=None):
 
 @takes_ragged()
 def imag(input, name=None):
-    """The imaginary part; zeros for a real tensor."""
+    """The imaginary part; zeros for a real tensor.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `input`, real.
+
+    Example:
+        >>> sess.run(tf.imag([1 + 2j]))
+        array([2.])
+    """
     with name_scope(name, "Imag", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         if input.dtype.is_complex:
@@ -201,7 +301,19 @@ def imag(input, name=None):
 
 @takes_ragged()
 def angle(input, name=None):
-    """The angle of complex numbers in radians; zeros for a real tensor."""
+    """The angle of complex numbers in radians; zeros for a real tensor.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `input`, real.
+
+    Example:
+        >>> sess.run(tf.angle([1 + 1j]))
+        array([0.78539816])
+    """
     with name_scope(name, "Angle", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         if input.dtype.is_complex:
@@ -211,7 +323,22 @@ def angle(input, name=None):
 
 @takes_ragged()
 def conj(x, name=None):
-    """The complex conjugate; real tensors are returned as they are."""
+    """The complex conjugate; real tensors are returned as they are.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape as `x`.
+
+    Raises:
+        TypeError: If `x` doesn't hold numbers.
+
+    Example:
+        >>> sess.run(tf.conj([1 + 2j]))
+        array([1.-2.j])
+    """
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
         return x
     with name_scope(name, "Conj", [x]) as scope:

@@ -52,7 +52,21 @@ def _segment_sizes(data, segment_ids, num_segments):
 
 
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
-    """The mean of the elements that share an id, in any order; 0 for segments without elements."""
+    """The mean of the elements that share an id, in any order; 0 for segments without elements.
+
+    Args:
+        data: The rows.
+        segment_ids: The segment that each row belongs to.
+        num_segments: How many segments the result has.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with `num_segments` rows.
+
+    Example:
+        >>> sess.run(tf.unsorted_segment_mean([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1], 3))
+        array([2.       , 2.6666667, 0.       ], dtype=float32)
+    """
     with name_scope(name, "UnsortedSegmentMean"):
         data = convert_to_tensor(data)
         segment_ids = convert_to_tensor(segment_ids)
@@ -61,7 +75,21 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
 
 
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
-    """The sum of the elements that share an id, divided by the root of their number."""
+    """The sum of the elements that share an id, divided by the root of their number.
+
+    Args:
+        data: The rows.
+        segment_ids: The segment that each row belongs to.
+        num_segments: How many segments the result has.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with `num_segments` rows.
+
+    Example:
+        >>> sess.run(tf.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1], 3))
+        array([2.      , 4.618802, 0.      ], dtype=float32)
+    """
     with name_scope(name, "UnsortedSegmentSqrtN"):
         data = convert_to_tensor(data)
         segment_ids = convert_to_tensor(segment_ids)

@@ -24,12 +24,38 @@ def bessel_i1(x, name=None):
 
 
 def betainc(a, b, x, name=None):
-    """The regularised incomplete beta function."""
+    """The regularised incomplete beta function.
+
+    Args:
+        a: The first parameter, positive.
+        b: The second parameter, positive.
+        x: Numbers from 0 to 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of the inputs.
+
+    Example:
+        >>> sess.run(tf.betainc(2.0, 3.0, 0.5))
+        np.float32(0.6875)
+    """
     return raw.Betainc(a, b, x, name=name)
 
 
 def lbeta(x, name=None):
-    """The logarithm of the absolute value of the beta function along the last dimension."""
+    """The logarithm of the absolute value of the beta function along the last dimension.
+
+    Args:
+        x: Numbers; the last axis has the arguments of the function.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.lbeta([2.0, 3.0]))
+        np.float32(-2.4849067)
+    """
     with name_scope(name, "lbeta", [x]):
         x = convert_to_tensor(x, name="x")
         log_product = reductions.reduce_sum(elementwise.lgamma(x), axis=[-1])
