@@ -79,6 +79,7 @@ SHARED = {
     "out_type": "The type of the result.",
     "as_text": "Whether the file is text, which people can read, or bytes.",
     "export_dir": "The folder of the SavedModel.",
+    "family": "What is put before the name, so that TensorBoard shows a family together.",
 }
 
 # By module, the inner ones first in effect: what is said for `everflow.keras.layers` goes before `everflow.keras`.
@@ -388,7 +389,6 @@ FAMILIES: dict[str, dict[str, str]] = {
     "everflow.summary": {
         "name": "The name of the node, and of the series in TensorBoard.",
         "collections": "The graph's collections to add it to; `GraphKeys.SUMMARIES` if None.",
-        "family": "What is put before the name, so that TensorBoard shows a family together.",
     },
     "everflow.ops.image": {
         "image": "An image [height, width, channels], or a batch of images.",

@@ -26,14 +26,14 @@ MOST_USED = pathlib.Path(__file__).with_name("most_used.txt")
 
 @functools.cache
 def things() -> dict[str, Any]:
-    """Functions and classes by their public name; what has several names, by the shortest. Messages describe
-    themselves, and of tf.contrib those that programs use most are there.
+    """Functions and classes by their public name; what has several names, by the shortest. Of tf.contrib, those
+    that programs use most are there.
     """
     wanted = {*most_used(), *(name for name in compatibility.public_names() if not name.startswith("contrib."))}
     found: dict[int, tuple[str, Any]] = {}
-    for name in sorted(wanted, key=lambda name: (name.count("."), name)):
+    for name in sorted(wanted, key=lambda name: (name.startswith("contrib."), name.count("."), name)):
         thing = resolve(tf, name)
-        if (inspect.isroutine(thing) or isinstance(thing, type)) and not _is_message(thing):
+        if (inspect.isroutine(thing) or isinstance(thing, type)) and _is_ours(thing):
             found.setdefault(id(thing), (name, thing))
     return dict(found.values())
 
@@ -96,5 +96,7 @@ def lacking() -> dict[str, list[str]]:
     return {name: found for name, thing in things().items() if (found := lacks(thing))}
 
 
-def _is_message(thing: Any) -> bool:
-    return isinstance(thing, type) and issubclass(thing, Message)
+def _is_ours(thing: Any) -> bool:
+    """Whether it is neither a message nor what another library documents, as absl does flags."""
+    is_message = isinstance(thing, type) and issubclass(thing, Message)
+    return (thing.__module__ or "").startswith("everflow.") and not is_message
