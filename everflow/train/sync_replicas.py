@@ -38,13 +38,11 @@ class SyncReplicasOptimizer(Optimizer):
 
     Example:
         >>> w, count = tf.Variable(1.0), tf.train.get_or_create_global_step()
-        >>> optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), replicas_to_aggregate=1)
+        >>> optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), replicas_to_aggregate=4)
         >>> step = optimizer.minimize(tf.square(w), global_step=count)
         >>> hook = optimizer.make_session_run_hook(is_chief=True)
-        >>> with tf.train.MonitoredTrainingSession(hooks=[hook]) as session:
-        ...     _ = session.run(step)
-        ...     print(session.run(w))
-        0.8
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
     """
 
     @takes(

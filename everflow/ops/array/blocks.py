@@ -358,7 +358,23 @@ def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding
 
 
 def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
-    """As `extract_image_patches`, with `sizes` for the window."""
+    """As `extract_image_patches`, with `sizes` for the window.
+
+    Args:
+        images: A batch of images [batch, height, width, channels].
+        sizes: The extent of a window: [1, rows, columns, 1].
+        strides: How far a window is from the next: [1, rows, columns, 1].
+        rates: How far apart the pixels of a window are: [1, rows, columns, 1].
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [batch, rows, columns, window * channels].
+
+    Example:
+        >>> tf.image.extract_patches(tf.ones([1, 4, 4, 1]), [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID").shape.as_list()
+        [1, 2, 2, 4]
+    """
     return raw.ExtractImagePatches(
         images=images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name
     )

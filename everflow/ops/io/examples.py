@@ -438,6 +438,28 @@ def parse_single_sequence_example(
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
     """Three dictionaries from a batch of SequenceExamples: contexts, feature lists, and the lengths of dense feature
     lists.
+
+    Args:
+        serialized: A vector of serialized `tf.train.SequenceExample` messages.
+        context_features: What to parse of the contexts, by name.
+        sequence_features: What to parse of the feature lists, by name.
+        example_names: Names for messages about examples.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Three dictionaries.
+
+    Raises:
+        ValueError: If there are no features.
+
+    Example:
+        >>> example = tf.train.SequenceExample()
+        >>> for word in (3, 5):
+        ...     example.feature_lists.feature_list["words"].feature.add().int64_list.value.append(word)
+        >>> wanted = {"words": tf.FixedLenSequenceFeature([], tf.int64)}
+        >>> _, lists, lengths = tf.io.parse_sequence_example([example.SerializeToString()], sequence_features=wanted)
+        >>> sess.run([lists["words"], lengths["words"]])
+        [array([[3, 5]]), array([2])]
     """
     context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
     with name_scope(name, "ParseSequenceExample", [serialized, example_names]):

@@ -70,7 +70,22 @@ def matching_files(pattern, name=None):
 
 
 def match_filenames_once(pattern, name=None):
-    """A local variable with the names of files that match patterns when it is initialized."""
+    """A local variable with the names of files that match patterns when it is initialized.
+
+    Args:
+        pattern: A pattern, or a vector of them.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A variable; `tf.local_variables_initializer()` fills it.
+
+    Example:
+        >>> open("a.txt", "w").close()
+        >>> names = tf.train.match_filenames_once("*.txt")
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(names)
+        array([b'./a.txt'], dtype=object)
+    """
     with name_scope(name, "matching_filenames", [pattern]) as name:
         return Variable(
             name=name,

@@ -178,13 +178,49 @@ def decode_proto(
 ):
     """Fields of serialized protocol buffers: how many values each has, and the values, padded.
 
-    >>> tf.io.decode_proto(records, "tensorflow.Int64List", ["value"], [tf.int64])
+    Args:
+        bytes: Serialized messages.
+        message_type: The full name of the message.
+        field_names: The fields.
+        output_types: The type of each field.
+        descriptor_source: `local://` for messages that this process knows, a file with descriptors, or `bytes://` and
+            descriptors.
+        message_format: `binary` or `text`.
+        sanitize: Whether fields that are not known are left out of messages in results.
+        name: The name of the operation in the graph.
+
+    Returns:
+        How many values each field has, [..., fields], and a tensor [..., most values] for each field.
+
+    Example:
+        >>> data = tf.train.Int64List(value=[3, 5]).SerializeToString()
+        >>> sizes, (values,) = tf.io.decode_proto([data], "tensorflow.Int64List", ["value"], [tf.int64])
+        >>> sess.run([sizes, values])
+        [array([[2]], dtype=int32), array([[3, 5]])]
     """
     return raw.DecodeProtoV2(**locals())
 
 
 def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None):
-    """Serialized protocol buffers with the first `sizes` of each field's values."""
+    """Serialized protocol buffers with the first `sizes` of each field's values.
+
+    Args:
+        sizes: How many values each field has: [..., fields].
+        values: A tensor [..., most values] for each field.
+        field_names: The fields.
+        message_type: The full name of the message.
+        descriptor_source: `local://` for messages that this process knows, a file with descriptors, or `bytes://` and
+            descriptors.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Serialized messages.
+
+    Example:
+        >>> data = tf.io.encode_proto([[2]], [tf.constant([[3, 5]], tf.int64)], ["value"], "tensorflow.Int64List")
+        >>> list(tf.train.Int64List.FromString(sess.run(data)[0]).value)
+        [3, 5]
+    """
     return raw.EncodeProto(**locals())
 
 

@@ -95,12 +95,36 @@ def matrix_determinant(input, name=None):
 
 
 def slogdet(input, name=None):
-    """(sign, log |det|) of square matrices, for determinants that would overflow."""
+    """(sign, log |det|) of square matrices, for determinants that would overflow.
+
+    Args:
+        input: Matrices [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of the signs and the logarithms.
+
+    Example:
+        >>> sess.run(tf.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]]))
+        LogMatrixDeterminant(sign=np.float32(-1.0), log_abs_determinant=np.float32(0.0))
+    """
     return raw.LogMatrixDeterminant(input=input, name=name)
 
 
 def logdet(matrix, name=None):
-    """The logarithm of the determinant of Hermitian positive definite matrices."""
+    """The logarithm of the determinant of Hermitian positive definite matrices.
+
+    Args:
+        matrix: Matrices [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Numbers [...].
+
+    Example:
+        >>> sess.run(tf.linalg.logdet([[4.0, 0.0], [0.0, 1.0]]))
+        np.float32(1.3862944)
+    """
     with name_scope(name, "logdet", [matrix]):
         factor = cholesky(matrix)
         return 2.0 * math.reduce_sum(math.log(math.real(array.matrix_diag_part(factor))), axis=[-1])
@@ -127,7 +151,21 @@ def qr(input, full_matrices=False, name=None):
 
 
 def lu(input, output_idx_type=dtypes.int32, name=None):
-    """(lu, p): both triangular factors in one matrix, and the order in which rows were taken."""
+    """(lu, p): both triangular factors in one matrix, and the order in which rows were taken.
+
+    Args:
+        input: Matrices [..., n, n].
+        output_idx_type: The type of the order.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of the factors [..., n, n] and the order [..., n].
+
+    Example:
+        >>> sess.run(tf.linalg.lu([[1.0, 2.0], [4.0, 2.0]]))
+        Lu(lu=array([[4.  , 2.  ],
+               [0.25, 1.5 ]], dtype=float32), p=array([1, 0], dtype=int32))
+    """
     return raw.Lu(input=input, output_idx_type=output_idx_type, name=name)
 
 
@@ -353,14 +391,44 @@ def trace(x, name=None):
 
 
 def adjoint(matrix, name=None):
-    """Matrices transposed and conjugated."""
+    """Matrices transposed and conjugated.
+
+    Args:
+        matrix: Matrices [..., n, m].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Matrices [..., m, n].
+
+    Example:
+        >>> sess.run(tf.linalg.adjoint([[1 + 2j, 3j]]))
+        array([[1.-2.j],
+               [0.-3.j]])
+    """
     with name_scope(name, "adjoint", [matrix]):
         matrix = convert_to_tensor(matrix, name="matrix")
         return array.matrix_transpose(matrix, conjugate=True)
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
-    """Matrices times vectors: the last dimension of `b` is summed with the columns of `a`."""
+    """Matrices times vectors: the last dimension of `b` is summed with the columns of `a`.
+
+    Args:
+        a: Matrices [..., n, m].
+        b: Vectors [..., m].
+        transpose_a: Whether the matrices are transposed first.
+        adjoint_a: Whether the matrices are transposed and conjugated first.
+        a_is_sparse: A hint that many elements of `a` are zero.
+        b_is_sparse: A hint that many elements of `b` are zero.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Vectors [..., n].
+
+    Example:
+        >>> sess.run(tf.linalg.matvec([[1, 2], [3, 4]], [10, 1]))
+        array([12, 34], dtype=int32)
+    """
     with name_scope(name, "MatVec", [a, b]):
         result = math.matmul(
             a,

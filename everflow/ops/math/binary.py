@@ -215,14 +215,39 @@ def div_no_nan(x, y, name=None):
 
 
 def reciprocal_no_nan(x, name=None):
-    """1 / x, and 0 where x is 0."""
+    """1 / x, and 0 where x is 0.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.reciprocal_no_nan([0.0, 2.0]))
+        array([0. , 0.5], dtype=float32)
+    """
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         return raw.DivNoNan(constants.constant(1.0, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
 
 
 def multiply_no_nan(x, y, name=None):
-    """x * y, and 0 where y is 0 even if x is infinite or NaN."""
+    """x * y, and 0 where y is 0 even if x is infinite or NaN.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.math.multiply_no_nan([float("nan"), 2.0], [0.0, 3.0]))
+        array([0., 6.], dtype=float32)
+    """
     with name_scope(name, "multiply_no_nan", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)

@@ -17,5 +17,17 @@ right_shift = binary_function(
 
 @takes_ragged()
 def invert(x, name=None):
-    """Element-wise: every bit flipped."""
+    """Element-wise: every bit flipped.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.bitwise.invert(tf.constant([0, 5], tf.int8)))
+        array([-1, -6], dtype=int8)
+    """
     return raw.Invert(x, name=name)

@@ -115,12 +115,38 @@ irfft3d = _real_transform("IRFFT3D", 3, "The real signal of which `rfft3d` gives
 
 
 def fftshift(x, axes=None, name=None):
-    """Move the zero frequency to the middle of `axes` (all of them by default)."""
+    """Move the zero frequency to the middle of `axes` (all of them by default).
+
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes; all if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.signal.fftshift([0, 1, 2, -2, -1]))
+        array([-2, -1,  0,  1,  2], dtype=int32)
+    """
     return _shift(x, axes, name, "fftshift", lambda size: int(size // 2))
 
 
 def ifftshift(x, axes=None, name=None):
-    """Undo `fftshift`."""
+    """Undo `fftshift`.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes; all if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.signal.ifftshift([0, 1, 2, -2, -1]))
+        array([ 2, -2, -1,  0,  1], dtype=int32)
+    """
     return _shift(x, axes, name, "ifftshift", lambda size: -int(size // 2))
 
 
@@ -143,7 +169,23 @@ def _shift(x, axes, name, scope, distance):
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The discrete cosine transform of type I, II or III over the last dimension, cut or padded to `n`.
 
-    >>> tf.signal.dct([1.0, 2.0, 3.0], norm="ortho")
+    Args:
+        input: Real signals.
+        type: Which transform: 1, 2, 3.
+        n: The length that signals are cut or padded to; their own if None.
+        axis: The axis, which must be the last.
+        norm: `ortho` for orthonormal transforms; None for none.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If type, axis or norm isn't known.
+
+    Example:
+        >>> sess.run(tf.signal.dct([1.0, 2.0, 3.0], norm="ortho"))
+        array([ 3.4641016e+00, -1.4142134e+00,  4.8666987e-08], dtype=float32)
     """
     _check_dct(input, type, n, axis, norm)
     with name_scope(name, "dct", [input]):
@@ -210,7 +252,26 @@ def _check_dct(x, type, n, axis, norm):
 
 
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The inverse of `dct` of a type, up to scale: types II and III are each other's inverse, type I its own."""
+    """The inverse of `dct` of a type, up to scale: types II and III are each other's inverse, type I its own.
+
+    Args:
+        input: Real signals.
+        type: Which transform: 1, 2, 3.
+        n: The length that signals are cut or padded to; their own if None.
+        axis: The axis, which must be the last.
+        norm: `ortho` for orthonormal transforms; None for none.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If type, axis or norm isn't known.
+
+    Example:
+        >>> sess.run(tf.signal.idct([1.0, 2.0, 3.0], norm="ortho"))
+        array([ 3.2163086 , -1.8721392 ,  0.38788164], dtype=float32)
+    """
     _check_dct(input, type, n, axis, norm)
     return dct(input, type={1: 1, 2: 3, 3: 2}[type], n=n, axis=axis, norm=norm, name=name)
 

@@ -202,7 +202,21 @@ def reduce_any(input_tensor, axis=None, keepdims=None, name=None, reduction_indi
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The root of the sum of squares over axes."""
+    """The root of the sum of squares over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.math.reduce_euclidean_norm([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([5., 2.], dtype=float32)
+    """
     return _reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
 
 
@@ -239,7 +253,21 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reductio
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The variance over axes: the mean square distance from the mean."""
+    """The variance over axes: the mean square distance from the mean.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.math.reduce_variance([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([0.25, 1.  ], dtype=float32)
+    """
     name = name if name else "reduce_variance"
     with name_scope(name):
         mean = reduce_mean(input_tensor, axis=axis, keepdims=True)
@@ -248,7 +276,21 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The standard deviation over axes: the root of the variance."""
+    """The standard deviation over axes: the root of the variance.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.math.reduce_std([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([0.5, 1. ], dtype=float32)
+    """
     name = name if name else "reduce_std"
     with name_scope(name):
         variance = reduce_variance(input_tensor, axis=axis, keepdims=keepdims)
@@ -426,7 +468,22 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running log(sum(exp(x))) along an axis."""
+    """The running log(sum(exp(x))) along an axis.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis to work along; negative ones count from the last.
+        exclusive: Whether each sum leaves out its own element.
+        reverse: Whether to go from the end to the start.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]))
+        array([0.       , 0.6931472, 1.0986123], dtype=float32)
+    """
     with name_scope(name, "CumulativeLogsumexp", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         return raw.CumulativeLogsumexp(x, axis, exclusive=exclusive, reverse=reverse, name=scope)

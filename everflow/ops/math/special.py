@@ -12,13 +12,37 @@ from everflow.ops.math import elementwise, reductions
 
 
 def bessel_i0(x, name=None):
-    """The modified Bessel function of order 0."""
+    """The modified Bessel function of order 0.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.bessel_i0([0.0, 2.0]))
+        array([0.99999994, 2.2795851 ], dtype=float32)
+    """
     with name_scope(name, "bessel_i0", [x]):
         return elementwise.exp(elementwise.abs(x)) * elementwise.bessel_i0e(x)
 
 
 def bessel_i1(x, name=None):
-    """The modified Bessel function of order 1."""
+    """The modified Bessel function of order 1.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.bessel_i1([0.0, 2.0]))
+        array([0.       , 1.5906368], dtype=float32)
+    """
     with name_scope(name, "bessel_i1", [x]):
         return elementwise.exp(elementwise.abs(x)) * elementwise.bessel_i1e(x)
 
@@ -64,7 +88,20 @@ def lbeta(x, name=None):
 
 
 def polyval(coeffs, x, name=None):
-    """The value at x of the polynomial with these coefficients, highest power first."""
+    """The value at x of the polynomial with these coefficients, highest power first.
+
+    Args:
+        coeffs: A list of tensors, the highest power first.
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.polyval([2.0, 0.0, 1.0], 3.0))
+        np.float32(19.0)
+    """
     with name_scope(name, "polyval", list(coeffs) + [x]) as scope:
         x = convert_to_tensor(x, name="x")
         if len(coeffs) < 1:

@@ -207,13 +207,41 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def softmax(logits, axis=None, name=None, dim=None):
-    """`exp(x) / sum(exp(x))` along an axis, the last one by default."""
+    """`exp(x) / sum(exp(x))` along an axis, the last one by default.
+
+    Args:
+        logits: Scores before a softmax or sigmoid.
+        axis: The axis of classes; the last if None.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.softmax([[1.0, 3.0]]))
+        array([[0.11920291, 0.880797  ]], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     return _softmax(logits, raw.Softmax, -1 if axis is None else axis, name)
 
 
 def log_softmax(logits, axis=None, name=None, dim=None):
-    """`x - log(sum(exp(x)))` along an axis, the last one by default."""
+    """`x - log(sum(exp(x)))` along an axis, the last one by default.
+
+    Args:
+        logits: Scores before a softmax or sigmoid.
+        axis: The axis of classes; the last if None.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.log_softmax([[1.0, 3.0]]))
+        array([[-2.126928  , -0.12692805]], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     return _softmax(logits, raw.LogSoftmax, -1 if axis is None else axis, name)
 
@@ -254,7 +282,19 @@ def _swap_with_last(x, axis, last, name=None):
 
 
 def zero_fraction(value, name=None):
-    """The share of entries that are zero, as a float32 scalar."""
+    """The share of entries that are zero, as a float32 scalar.
+
+    Args:
+        value: Numbers.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]))
+        np.float32(0.5)
+    """
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         size = array.size(value, out_type=dtypes.int64)

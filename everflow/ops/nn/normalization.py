@@ -18,7 +18,22 @@ _SMALLEST_EPSILON = 1.001e-5
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x divided by the root of its summed squares along axes; `epsilon` is the least sum."""
+    """x divided by the root of its summed squares along axes; `epsilon` is the least sum.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis or axes to sum along; all if None.
+        epsilon: The least sum of squares.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.nn.l2_normalize([3.0, 4.0], axis=0))
+        array([0.6, 0.8], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as name:
         x = convert_to_tensor(x, name="x")

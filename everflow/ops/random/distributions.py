@@ -228,7 +228,22 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Class indices drawn by unnormalised log-probabilities: [batch, num_samples]."""
+    """Class indices drawn by unnormalised log-probabilities: [batch, num_samples].
+
+    Args:
+        logits: The logarithms of the classes' weights: [batch, classes].
+        num_samples: How many are drawn for each row.
+        dtype: The type of the indices; int64 if None.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Class indices.
+
+    Example:
+        >>> sess.run(tf.random.categorical([[0.0, 100.0]], 3))
+        array([[1, 1, 1]])
+    """
     with name_scope(name, "categorical", [logits]):
         return _categorical(logits, num_samples, dtype, seed)
 

@@ -84,7 +84,19 @@ def sparse_placeholder(dtype, shape=None, name=None):
 
 
 def from_dense(tensor, name=None):
-    """The SparseTensor of a tensor's non-zero elements."""
+    """The SparseTensor of a tensor's non-zero elements.
+
+    Args:
+        tensor: The tensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse.from_dense([[0, 5], [7, 0]])).values
+        array([5, 7], dtype=int32)
+    """
     with name_scope(name, "dense_to_sparse"):
         tensor = convert_to_tensor(tensor)
         indices = array.where_v2(math.not_equal(tensor, constant(0, tensor.dtype)))
@@ -215,7 +227,22 @@ def _merge(sp_ids, sp_values, vocab_size, already_sorted, name):
 
 
 def sparse_eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
-    """A SparseTensor with ones on the diagonal of a matrix."""
+    """A SparseTensor with ones on the diagonal of a matrix.
+
+    Args:
+        num_rows: How many rows.
+        num_columns: How many columns; as many as rows if None.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.sparse.eye(2, 3)))
+        array([[1., 0., 0.],
+               [0., 1., 0.]], dtype=float32)
+    """
     with name_scope(name, "eye", [num_rows, num_columns]):
         rows = _int64(num_rows, "num_rows")
         columns = rows if num_columns is None else _int64(num_columns, "num_columns")
@@ -362,7 +389,23 @@ def sparse_transpose(sp_input, perm=None, name=None):
 
 
 def sparse_expand_dims(sp_input, axis=None, name=None):
-    """A SparseTensor with a dimension of size 1 added, by default the last."""
+    """A SparseTensor with a dimension of size 1 added, by default the last.
+
+    Args:
+        sp_input: The SparseTensor.
+        axis: Where the new axis is put; last if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Raises:
+        ValueError: If the axis is out of range.
+
+    Example:
+        >>> sess.run(tf.sparse.expand_dims(tf.SparseTensor([[1]], [5], [3]))).dense_shape
+        array([3, 1])
+    """
     rank = sp_input.shape.rank
     axis = -1 if axis is None else axis
     with name_scope(name, default_name="expand_dims", values=[sp_input]):
@@ -855,12 +898,38 @@ def sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=
 
 
 def sparse_cross(inputs, name=None):
-    """Every combination of the inputs' values in a row, joined by "_X_"."""
+    """Every combination of the inputs' values in a row, joined by "_X_".
+
+    Args:
+        inputs: SparseTensors and Tensors [batch, values].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor of strings.
+
+    Example:
+        >>> sess.run(tf.sparse.cross([tf.constant([["a"]]), tf.constant([["x", "y"]])])).values
+        array([b'a_X_x', b'a_X_y'], dtype=object)
+    """
     return _cross(inputs, False, 0, None, name)
 
 
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """Every combination of the inputs' values in a row, hashed to one of `num_buckets` (0: to any int64)."""
+    """Every combination of the inputs' values in a row, hashed to one of `num_buckets` (0: to any int64).
+
+    Args:
+        inputs: SparseTensors and Tensors [batch, values].
+        num_buckets: How many buckets; 0 for any number.
+        hash_key: A key of the hash.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor of int64.
+
+    Example:
+        >>> sess.run(tf.sparse.cross_hashed([tf.constant([["a"]]), tf.constant([["x", "y"]])], 10)).values
+        array([2, 7])
+    """
     return _cross(inputs, True, num_buckets, hash_key, name)
 
 

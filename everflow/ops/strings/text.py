@@ -80,19 +80,58 @@ def string_strip(input, name=None):
 
 @takes_ragged()
 def string_lower(input, encoding="", name=None):
-    """Strings in lower case: only ASCII letters change unless `encoding` is "utf-8"."""
+    """Strings in lower case: only ASCII letters change unless `encoding` is "utf-8".
+
+    Args:
+        input: A tensor of strings.
+        encoding: `utf-8`, or an empty string for ASCII.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings of the same shape.
+
+    Example:
+        >>> sess.run(tf.strings.lower("Hello"))
+        b'hello'
+    """
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
 @takes_ragged()
 def string_upper(input, encoding="", name=None):
-    """Strings in upper case: only ASCII letters change unless `encoding` is "utf-8"."""
+    """Strings in upper case: only ASCII letters change unless `encoding` is "utf-8".
+
+    Args:
+        input: A tensor of strings.
+        encoding: `utf-8`, or an empty string for ASCII.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings of the same shape.
+
+    Example:
+        >>> sess.run(tf.strings.upper("Hello"))
+        b'HELLO'
+    """
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
 @takes_ragged()
 def string_length(input, name=None, unit="BYTE"):
-    """How long strings are, in bytes or (`unit="UTF8_CHAR"`) characters."""
+    """How long strings are, in bytes or (`unit="UTF8_CHAR"`) characters.
+
+    Args:
+        input: A tensor of strings.
+        name: The name of the operation in the graph.
+        unit: What is counted: `BYTE` or `UTF8_CHAR`.
+
+    Returns:
+        Numbers of the same shape, int32.
+
+    Example:
+        >>> sess.run(tf.strings.length(["a", "hello"]))
+        array([1, 5], dtype=int32)
+    """
     return raw.StringLength(input, unit=unit, name=name)
 
 
@@ -258,7 +297,20 @@ def fingerprint(data, method="farmhash64", name=None):
 
 @takes_ragged()
 def regex_full_match(input, pattern, name=None):
-    """Whether strings match a pattern (RE2's syntax) from end to end."""
+    """Whether strings match a pattern (RE2's syntax) from end to end.
+
+    Args:
+        input: A tensor of strings.
+        pattern: A regular expression of RE2.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Bools of the same shape.
+
+    Example:
+        >>> sess.run(tf.strings.regex_full_match(["abc", "abcd"], "a.c"))
+        array([ True, False])
+    """
     if isinstance(pattern, (str, bytes)):
         return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
     return raw.RegexFullMatch(input, pattern, name=name)
@@ -348,7 +400,22 @@ def _all_axes(inputs):
 
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
-    """The strings of each segment joined."""
+    """The strings of each segment joined.
+
+    Args:
+        inputs: The strings.
+        segment_ids: The segment that each belongs to.
+        num_segments: How many segments there are.
+        separator: What is put between strings.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A string for each segment.
+
+    Example:
+        >>> sess.run(tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2, separator="-"))
+        array([b'b', b'a-c'], dtype=object)
+    """
     return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator, name=name)
 
 
@@ -404,7 +471,22 @@ def string_split_v2(source, sep=None, maxsplit=-1):
 def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
     """A string with tensors' values in place of the placeholders.
 
-    >>> tf.strings.format("step {}: {}", (step, losses))
+    Args:
+        template: The text with placeholders.
+        inputs: The tensors.
+        placeholder: What stands for a tensor.
+        summarize: How many entries at each end of a tensor are shown; -1 for all.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar string.
+
+    Raises:
+        ValueError: If there are not as many placeholders as tensors.
+
+    Example:
+        >>> sess.run(tf.strings.format("step {}: {}", (tf.constant(3), tf.constant([0.5, 0.25]))))
+        b'step 3: [0.5 0.25]'
     """
     if not isinstance(inputs, (list, tuple)):
         inputs = [inputs]
@@ -427,13 +509,42 @@ def unicode_transcode(
     replace_control_characters=False,
     name=None,
 ):
-    """Text in another encoding: UTF-8, UTF-16-BE or UTF-32-BE."""
+    r"""Text in another encoding: UTF-8, UTF-16-BE or UTF-32-BE.
+
+    Args:
+        input: A tensor of strings.
+        input_encoding: How the text is encoded: `UTF-8`, `UTF-16-BE` or `UTF-32-BE`.
+        output_encoding: The encoding of the result.
+        errors: What to do with text that isn't valid: `strict`, `replace` or `ignore`.
+        replacement_char: The code point that stands for what isn't valid.
+        replace_control_characters: Whether control characters are replaced, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings of the same shape.
+
+    Example:
+        >>> sess.run(tf.strings.unicode_transcode("hi", "UTF-8", "UTF-16-BE"))
+        b'\x00h\x00i'
+    """
     return raw.UnicodeTranscode(**locals())
 
 
 @takes_ragged()
 def unicode_script(input, name=None):
-    """The number of the script (Latin, Han, …) that code points belong to."""
+    """The number of the script (Latin, Han, …) that code points belong to.
+
+    Args:
+        input: Code points.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Numbers of the same shape; -1 where there is none.
+
+    Example:
+        >>> sess.run(tf.strings.unicode_script([ord("a"), ord("水")]))
+        array([25, 17], dtype=int32)
+    """
     return raw.UnicodeScript(input, name=name)
 
 
