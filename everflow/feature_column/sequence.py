@@ -59,7 +59,10 @@ def _in_steps(kind):
         return SequenceCategoricalColumn(make(*args, **kwargs))
 
     made.__name__ = made.__qualname__ = f"sequence_{make.__name__}"
-    made.__doc__ = f"As `{make.__name__}`, for features with a category for each step."
+    _, *parts = make.__doc__.partition("\n\n")
+    made.__doc__ = f"As `{make.__name__}`, for features with a category for each step." + "".join(parts).replace(
+        "tf.feature_column.", "tf.feature_column.sequence_"
+    )
     made.__module__ = __name__
     return made
 

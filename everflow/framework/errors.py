@@ -98,6 +98,20 @@ class OpError(Exception):
         return type(self), (self._node_def, None, self._message)
 
 
+_DOCUMENT = """Raised when {meaning}.
+
+Args:
+    node_def: The node that failed, as a message; None where it isn't known.
+    op: The Operation that failed; None where it isn't known.
+    message: What happened.
+
+Example:
+    >>> error = tf.errors.{name}(None, None, "what happened")
+    >>> error.message, error.error_code
+    ('what happened', {code})
+"""
+
+
 def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
     def __init__(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> None:
         OpError.__init__(self, node_def, op, message, code)
@@ -114,9 +128,10 @@ def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
     if class_name == "UnknownError":  # it also stands for codes that have no class
         __init__ = with_code
 
-    return type(
-        class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__}
-    )
+    about = _DOCUMENT.format(meaning=meaning, name=class_name, code=code)
+    if class_name == "UnknownError":
+        about = about.replace("\n\nExample:", "\n    error_code: The code, where it is another one.\n\nExample:")
+    return type(class_name, (OpError,), {"__init__": __init__, "__doc__": about, "__module__": __name__})
 
 
 CODE_TO_CLASS: dict[int, Any] = {}

@@ -102,7 +102,7 @@ min_max_norm = MinMaxNorm
 radial_constraint = RadialConstraint
 
 
-serialize, deserialize = reading_and_writing("constraint", globals())
+serialize, deserialize = reading_and_writing("constraint", globals(), "NonNeg()")
 
 
 def get(identifier):

@@ -126,8 +126,39 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
     raise ValueError("Could not interpret serialized " + printable_module_name + ": ", identifier)
 
 
-def reading_and_writing(kind, known, what=None, argument="config"):
-    """(serialize, deserialize) of a kind of objects, which a namespace has by name."""
+_SERIALIZE = """A {kind} as a dict, a function as its name.
+
+Args:
+    {kind}: The object, or a function.
+
+Returns:
+    A dictionary with `class_name` and `config`, or a name.
+
+Example:
+    >>> tf.{space}.serialize(tf.{space}.{example})["class_name"]
+    '{class_name}'
+"""
+_DESERIALIZE = """A {kind} from its name, or from what `serialize` gave.
+
+Args:
+    {argument}: A dictionary, or a name.
+    custom_objects: Classes and functions by the names that the configuration has for them.
+
+Returns:
+    The object, or a function.
+
+Raises:
+    ValueError: If the name isn't known.
+
+Example:
+    >>> written = tf.{space}.serialize(tf.{space}.{example})
+    >>> type(tf.{space}.deserialize(written)).__name__
+    '{class_name}'
+"""
+
+
+def reading_and_writing(kind, known, example, what=None, argument="config"):
+    """(serialize, deserialize) of a kind of objects, which a namespace has by name; `example` makes one."""
 
     @takes({kind: REQUIRED})
     def serialize(**given):
@@ -137,8 +168,11 @@ def reading_and_writing(kind, known, what=None, argument="config"):
     def deserialize(custom_objects, **given):
         return deserialize_keras_object(given[argument], known, custom_objects, what or kind)
 
-    serialize.__doc__ = f"A {kind} as a dict, a function as its name."
-    deserialize.__doc__ = f"A {kind} from its name, or from what `serialize` gave."
+    space, class_name = known["__name__"].removeprefix("everflow."), example.partition("(")[0]
+    serialize.__doc__ = _SERIALIZE.format(kind=kind, space=space, example=example, class_name=class_name)
+    deserialize.__doc__ = _DESERIALIZE.format(
+        kind=kind, argument=argument, space=space, example=example, class_name=class_name
+    )
     for function in (serialize, deserialize):
         function.__qualname__, function.__module__ = function.__name__, known["__name__"]
     return serialize, deserialize

@@ -28,12 +28,28 @@ TruncatedNormal = _close_to_zero(
 )
 
 
+_SCALING = """VarianceScaling with scale {scale}, the number of inputs, and a {distribution} distribution.
+
+Args:
+    seed: A number that makes the random numbers the same in each run of the program.
+
+Returns:
+    An initializer.
+
+Example:
+    >>> v = tf.get_variable("v", [100, 50], initializer=tf.keras.initializers.{name}(seed=1))
+    >>> sess.run(v.initializer)
+    >>> bool(abs(sess.run(v).std() - ({scale} / 100) ** 0.5) < 0.01)
+    True
+"""
+
+
 def _scaling(name, scale, distribution):
     def make(seed=None):
         return VarianceScaling(scale=scale, mode="fan_in", distribution=distribution, seed=seed)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"VarianceScaling with scale {scale}, the number of inputs, and a {distribution} distribution."
+    make.__doc__ = _SCALING.format(scale=scale, distribution=distribution, name=name)
     return make
 
 

@@ -210,25 +210,52 @@ class LossFunctionWrapper(Loss):
         return {**super().get_config(), **config}
 
 
-def _loss_class(class_name, fn, doc=None, name=None, **arguments):
-    """The class of a function, whose own arguments come first."""
+_DOCUMENT = """{about}
+
+Args:
+{own}    reduction: How the losses of the examples become one: a value of `tf.losses.Reduction`.
+    name: Its name.
+
+Example:
+    >>> loss = tf.keras.losses.{name}()
+    >>> sess.run(loss({at}))
+    {gives}
+"""
+_ARGUMENTS = {
+    "from_logits": "Whether predictions are scores that have not been through a sigmoid or softmax.",
+    "label_smoothing": "How far labels are moved towards all classes being equal, between 0 and 1.",
+    "delta": "Where it becomes linear.",
+    "axis": "The axis along which vectors lie.",
+}
+_AT = "[[0.0, 1.0]], tf.constant([[0.5, 0.5]])"
+
+
+def _loss_class(class_name, fn, doc=None, name=None, *, gives, at=_AT, **arguments):
+    """The class of a function, whose own arguments come first. `at` labels and predictions it `gives` a number: its
+    example.
+    """
     parameters = {**arguments, "reduction": Reduction.AUTO, "name": name or fn.__name__}
     start = constructor(parameters, lambda self, **given: LossFunctionWrapper.__init__(self, fn, **given))
-    return type(
-        class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": doc or fn.__doc__, "__module__": __name__}
-    )
+    about = (doc or fn.__doc__).partition("\n")[0]
+    own = "".join(f"    {argument}: {_ARGUMENTS[argument]}\n" for argument in arguments)
+    document = _DOCUMENT.format(about=about, own=own, name=class_name, at=at, gives=gives)
+    return type(class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": document, "__module__": __name__})
 
 
-MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error)
-MeanAbsoluteError = _loss_class("MeanAbsoluteError", mean_absolute_error)
-MeanAbsolutePercentageError = _loss_class("MeanAbsolutePercentageError", mean_absolute_percentage_error)
-MeanSquaredLogarithmicError = _loss_class("MeanSquaredLogarithmicError", mean_squared_logarithmic_error)
-Hinge = _loss_class("Hinge", hinge)
-SquaredHinge = _loss_class("SquaredHinge", squared_hinge)
-CategoricalHinge = _loss_class("CategoricalHinge", categorical_hinge)
-Poisson = _loss_class("Poisson", poisson)
-LogCosh = _loss_class("LogCosh", logcosh)
-KLDivergence = _loss_class("KLDivergence", kullback_leibler_divergence)
+MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error, gives="np.float32(0.25)")
+MeanAbsoluteError = _loss_class("MeanAbsoluteError", mean_absolute_error, gives="np.float32(0.5)")
+MeanAbsolutePercentageError = _loss_class(
+    "MeanAbsolutePercentageError", mean_absolute_percentage_error, gives="np.float32(2.5000003e+08)"
+)
+MeanSquaredLogarithmicError = _loss_class(
+    "MeanSquaredLogarithmicError", mean_squared_logarithmic_error, gives="np.float32(0.123581424)"
+)
+Hinge = _loss_class("Hinge", hinge, gives="np.float32(1.0)")
+SquaredHinge = _loss_class("SquaredHinge", squared_hinge, gives="np.float32(1.25)")
+CategoricalHinge = _loss_class("CategoricalHinge", categorical_hinge, gives="np.float32(1.0)")
+Poisson = _loss_class("Poisson", poisson, gives="np.float32(0.8465735)")
+LogCosh = _loss_class("LogCosh", logcosh, gives="np.float32(0.120114475)")
+KLDivergence = _loss_class("KLDivergence", kullback_leibler_divergence, gives="np.float32(0.69314563)")
 
 
 class BinaryCrossentropy(LossFunctionWrapper):
@@ -246,17 +273,26 @@ CategoricalCrossentropy = _loss_class(
     "The cross entropy of one-hot labels; smoothing moves them towards all classes alike.",
     from_logits=False,
     label_smoothing=0,
+    gives="np.float32(0.6931472)",
 )
 SparseCategoricalCrossentropy = _loss_class(
     "SparseCategoricalCrossentropy",
     sparse_categorical_crossentropy,
     "The cross entropy of numbers of classes.",
     from_logits=False,
+    at="[1], tf.constant([[0.5, 0.5]])",
+    gives="np.float32(0.6931472)",
 )
 Huber = _loss_class(
-    "Huber", huber_loss, "Half the square of small errors, and a straight line beyond delta.", delta=1.0
+    "Huber",
+    huber_loss,
+    "Half the square of small errors, and a straight line beyond delta.",
+    delta=1.0,
+    gives="np.float32(0.125)",
 )
-CosineSimilarity = _loss_class("CosineSimilarity", cosine_similarity, name="cosine_similarity", axis=-1)
+CosineSimilarity = _loss_class(
+    "CosineSimilarity", cosine_similarity, name="cosine_similarity", axis=-1, gives="np.float32(0.70710677)"
+)
 
 
 # --- by name -------------------------------------------------------------------------------------
@@ -273,7 +309,7 @@ def is_categorical_crossentropy(loss):
     return loss == "categorical_crossentropy"
 
 
-serialize, deserialize = reading_and_writing("loss", globals(), "loss function", "name")
+serialize, deserialize = reading_and_writing("loss", globals(), "Huber()", "loss function", "name")
 
 
 def get(identifier):

@@ -50,7 +50,7 @@ def l1_l2(l1=0.01, l2=0.01):
     return L1L2(l1=l1, l2=l2)
 
 
-serialize, deserialize = reading_and_writing("regularizer", globals())
+serialize, deserialize = reading_and_writing("regularizer", globals(), "L1L2()")
 
 
 def get(identifier):

@@ -533,7 +533,10 @@ def _renamed(function, name, *arguments):
         return function(*signature.bind(*args, **kwargs).args)
 
     renamed.__name__, renamed.__qualname__, renamed.__signature__ = name, name, signature  # type: ignore[attr-defined]
-    renamed.__doc__ = re.sub("newpath|newname", "dst", function.__doc__)
+    document = function.__doc__
+    for old, new in zip(inspect.signature(function).parameters, arguments):
+        document = re.sub(rf"\b{old}\b(?=:|`)", new, document)
+    renamed.__doc__ = document
     return renamed
 
 

@@ -16,22 +16,55 @@ from everflow.ops.sparse.functions import sparse_tensor_dense_matmul
 # --- one element at a time -----------------------------------------------------------------------
 
 
-def _of_one(name, meaning):
-    return named(name, f"{meaning}, element by element.", lambda x: getattr(math, name)(x))
+_OF_ONE = """{meaning}, element by element.
+
+Args:
+    x: A tensor.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.keras.backend.{name}(tf.constant({at})))
+    {gives}
+"""
+_OF_TWO = """{meaning}, element by element.
+
+Args:
+    x: A tensor.
+    y: A tensor; shapes broadcast.
+
+Returns:
+    A tensor of the shape that both broadcast to.
+
+Example:
+    >>> sess.run(tf.keras.backend.{name}(tf.constant([1, 2, 3]), 2))
+    {gives}
+"""
 
 
-def _of_two(name, meaning):
-    return named(name, f"{meaning}, element by element.", lambda x, y: getattr(math, name)(x, y))
+def _of_one(name, meaning, *, at, gives):
+    """A function of one tensor. `at` some values it `gives` others: its example."""
+    document = _OF_ONE.format(meaning=meaning, name=name, at=at, gives=gives)
+    return named(name, document, lambda x: getattr(math, name)(x))
 
 
-abs = _of_one("abs", "Absolute values")
-cos = _of_one("cos", "Cosines")
-exp = _of_one("exp", "Exponentials")
-log = _of_one("log", "Logarithms")
-round = _of_one("round", "Nearest integers, halves to the even one")
-sign = _of_one("sign", "Signs")
-sin = _of_one("sin", "Sines")
-square = _of_one("square", "Squares")
+def _of_two(name, meaning, *, gives):
+    """A function of two tensors. At [1, 2, 3] and 2 it `gives` something: its example."""
+    document = _OF_TWO.format(meaning=meaning, name=name, gives=gives)
+    return named(name, document, lambda x, y: getattr(math, name)(x, y))
+
+
+abs = _of_one("abs", "Absolute values", at="[-1.5, 2.0]", gives="array([1.5, 2. ], dtype=float32)")
+cos = _of_one("cos", "Cosines", at="[0.0, 1.0]", gives="array([1.        , 0.54030234], dtype=float32)")
+exp = _of_one("exp", "Exponentials", at="[0.0, 1.0]", gives="array([1.       , 2.7182817], dtype=float32)")
+log = _of_one("log", "Logarithms", at="[1.0, 2.0]", gives="array([0.       , 0.6931472], dtype=float32)")
+round = _of_one(
+    "round", "Nearest integers, halves to the even one", at="[-1.5, 2.0]", gives="array([-2.,  2.], dtype=float32)"
+)
+sign = _of_one("sign", "Signs", at="[-1.5, 2.0]", gives="array([-1.,  1.], dtype=float32)")
+sin = _of_one("sin", "Sines", at="[0.0, 1.0]", gives="array([0.        , 0.84147096], dtype=float32)")
+square = _of_one("square", "Squares", at="[-1.5, 2.0]", gives="array([2.25, 4.  ], dtype=float32)")
 
 
 def constant_to_tensor(x, dtype):
@@ -65,14 +98,14 @@ def clip(x, min_value, max_value):
 # --- comparisons ---------------------------------------------------------------------------------
 
 
-equal = _of_two("equal", "Whether x == y")
-not_equal = _of_two("not_equal", "Whether x != y")
-greater = _of_two("greater", "Whether x > y")
-greater_equal = _of_two("greater_equal", "Whether x >= y")
-less = _of_two("less", "Whether x < y")
-less_equal = _of_two("less_equal", "Whether x <= y")
-maximum = _of_two("maximum", "The larger of x and y")
-minimum = _of_two("minimum", "The smaller of x and y")
+equal = _of_two("equal", "Whether x == y", gives="array([False,  True, False])")
+not_equal = _of_two("not_equal", "Whether x != y", gives="array([ True, False,  True])")
+greater = _of_two("greater", "Whether x > y", gives="array([False, False,  True])")
+greater_equal = _of_two("greater_equal", "Whether x >= y", gives="array([False,  True,  True])")
+less = _of_two("less", "Whether x < y", gives="array([ True, False, False])")
+less_equal = _of_two("less_equal", "Whether x <= y", gives="array([ True,  True, False])")
+maximum = _of_two("maximum", "The larger of x and y", gives="array([2, 2, 3], dtype=int32)")
+minimum = _of_two("minimum", "The smaller of x and y", gives="array([1, 2, 2], dtype=int32)")
 
 
 # --- reductions ----------------------------------------------------------------------------------
@@ -86,25 +119,46 @@ def _as_bool(x):
     return math.cast(x, dtypes.bool)
 
 
-def _reduction(name, meaning, prepared=lambda x: x, compute=None):
+_REDUCTION = """{meaning} along axes.
+
+Args:
+    x: A tensor.
+    axis: The axis or axes to reduce; all of them if None.
+    keepdims: Whether axes that are reduced stay, with the length 1.
+
+Returns:
+    A tensor without these axes.
+
+Example:
+    >>> sess.run(tf.keras.backend.{name}(tf.constant([[1.0, 2.0], [3.0, 6.0]]), axis=1))
+    {gives}
+"""
+
+
+def _reduction(name, meaning, prepared=lambda x: x, compute=None, *, gives):
+    """A reduction; of [[1, 2], [3, 6]] along axis 1 it `gives` something: its example."""
     reduce = getattr(math, compute or f"reduce_{name}")
     return named(
         name,
-        f"{meaning} along axes.",
+        _REDUCTION.format(meaning=meaning, name=name, gives=gives),
         lambda x, axis=None, keepdims=False: reduce(prepared(x), axis=axis, keepdims=keepdims),
     )
 
 
-max = _reduction("max", "The largest value")
-min = _reduction("min", "The smallest value")
-sum = _reduction("sum", "The sum")
-prod = _reduction("prod", "The product")
-mean = _reduction("mean", "The mean, of truth values how many are true,", _as_float)
-var = _reduction("var", "The variance", _as_float, "reduce_variance")
-std = _reduction("std", "The standard deviation", _as_float)
-any = _reduction("any", "Whether anything is true", _as_bool)
-all = _reduction("all", "Whether everything is true", _as_bool)
-logsumexp = _reduction("logsumexp", "The logarithm of the sum of exponentials")
+max = _reduction("max", "The largest value", gives="array([2., 6.], dtype=float32)")
+min = _reduction("min", "The smallest value", gives="array([1., 3.], dtype=float32)")
+sum = _reduction("sum", "The sum", gives="array([3., 9.], dtype=float32)")
+prod = _reduction("prod", "The product", gives="array([ 2., 18.], dtype=float32)")
+mean = _reduction(
+    "mean", "The mean, of truth values how many are true,", _as_float, gives="array([1.5, 4.5], dtype=float32)"
+)
+var = _reduction("var", "The variance", _as_float, "reduce_variance", gives="array([0.25, 2.25], dtype=float32)")
+std = _reduction("std", "The standard deviation", _as_float, gives="array([0.5, 1.5], dtype=float32)")
+any = _reduction("any", "Whether anything is true", _as_bool, gives="array([ True,  True])")
+all = _reduction("all", "Whether everything is true", _as_bool, gives="array([ True,  True])")
+logsumexp = _reduction(
+    "logsumexp", "The logarithm of the sum of exponentials", gives="array([2.3132617, 6.0485873], dtype=float32)"
+)
 
 
 argmax = named("argmax", "Where the largest value along an axis is.", lambda x, axis=-1: math.argmax(x, axis))

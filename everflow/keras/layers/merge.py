@@ -303,12 +303,28 @@ class Dot(_Merge):
         return None
 
 
+_MERGE = """The {what} of a list of tensors, as a layer.
+
+Args:
+    inputs: The tensors, of one shape but for dimensions that broadcast.
+    **kwargs: What the layer takes: `name` and the like.
+
+Returns:
+    A tensor.
+
+Example:
+    >>> a, b = tf.keras.Input([3]), tf.keras.Input([3])
+    >>> tf.keras.layers.{name}([a, b]).shape.as_list()
+    [None, 3]
+"""
+
+
 def _function(layer, what):
     def merge(inputs, **kwargs):
         return layer(**kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = layer.__name__.lower()
-    merge.__doc__ = f"The {what} of a list of tensors, as a layer; keyword arguments are the layer's."
+    merge.__doc__ = _MERGE.format(what=what, name=merge.__name__)
     return merge
 
 

@@ -279,8 +279,28 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
         return Assert(reductions.reduce_all(raw.Less(difference, tolerance)), data, summarize=summarize)
 
 
-def _against_zero(default_name, sign, compare, message_shown=True):
-    """An assertion that compares x with zero by another assertion."""
+_AGAINST_ZERO = """Assert that x {sign} 0 holds for every element.
+
+Args:
+    x: A tensor, or what can be made one.
+    data: What is shown when it fails: a list of tensors; `x` if None.
+    summarize: How many entries of each tensor to show.
+    message: Text to put before what the error says.
+    name: The name of the operations.
+
+Returns:
+    The operation that checks, for `tf.control_dependencies`.
+
+Raises:
+    InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+Example:
+    >>> sess.run(tf.{name}({at}))
+"""
+
+
+def _against_zero(default_name, sign, compare, message_shown=True, *, at):
+    """An assertion that compares x with zero by another assertion, and holds `at` some values."""
 
     def check(x, data=None, summarize=None, message=None, name=None):
         message = message or ""
@@ -293,17 +313,23 @@ def _against_zero(default_name, sign, compare, message_shown=True):
             return compare(x, zero, data, summarize)
 
     check.__name__ = check.__qualname__ = default_name
-    check.__doc__ = f"Assert that x {sign} 0 holds for every element."
+    check.__doc__ = _AGAINST_ZERO.format(sign=sign, name=default_name, at=at)
     return check
 
 
-assert_positive = _against_zero("assert_positive", ">", lambda x, zero, *rest: assert_less(zero, x, *rest))
-assert_negative = _against_zero("assert_negative", "<", lambda x, zero, *rest: assert_less(x, zero, *rest))
+assert_positive = _against_zero("assert_positive", ">", lambda x, zero, *rest: assert_less(zero, x, *rest), at="[1, 2]")
+assert_negative = _against_zero(
+    "assert_negative", "<", lambda x, zero, *rest: assert_less(x, zero, *rest), at="[-1, -2]"
+)
 assert_non_negative = _against_zero(
-    "assert_non_negative", ">=", lambda x, zero, *rest: assert_less_equal(zero, x, *rest)
+    "assert_non_negative", ">=", lambda x, zero, *rest: assert_less_equal(zero, x, *rest), at="[0, 2]"
 )
 assert_non_positive = _against_zero(
-    "assert_non_positive", "<=", lambda x, zero, *rest: assert_less_equal(x, zero, *rest), message_shown=False
+    "assert_non_positive",
+    "<=",
+    lambda x, zero, *rest: assert_less_equal(x, zero, *rest),
+    message_shown=False,
+    at="[0, -2]",
 )
 
 

@@ -22,8 +22,26 @@ from everflow.ops.math import matrix as math_matrix
 _BROADCAST: list[str] = []
 
 
-def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
-    """A build function of two inputs, called by these names."""
+_BINARY = """Element-wise: {meaning}.
+
+Args:
+    {first}: A tensor, or what can be made one.
+    {second}: A tensor of the same type; shapes broadcast.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the shape that both broadcast to.
+
+Example:
+    >>> sess.run(tf.{public}({at}))
+    {gives}
+"""
+
+
+def binary_function(function_name, op_type, meaning, inputs=("x", "y"), space="", *, at, gives):
+    """A build function of two inputs, called by these names, that programs find in the namespace `space`. `at` some
+    values it `gives` others: its example.
+    """
 
     def build(*args, **keywords):
         if len(args) == 3:  # the name, by position
@@ -35,38 +53,156 @@ def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
         [*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)]
     )
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Element-wise: {meaning}."
+    first, second = inputs
+    build.__doc__ = _BINARY.format(
+        meaning=meaning, first=first, second=second, public=space + function_name, at=at, gives=gives
+    )
     _BROADCAST.append(op_type)
     return takes_ragged(2)(build)
 
 
-add = binary_function("add", "Add", "x + y, with broadcasting; joins strings")
-subtract = binary_function("subtract", "Sub", "x - y, with broadcasting")
-multiply = binary_function("multiply", "Mul", "x * y, with broadcasting")
-realdiv = binary_function("realdiv", "RealDiv", "x / y for real types")
-truncatediv = binary_function("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
-floor_div = binary_function("floor_div", "FloorDiv", "x / y rounded down")
-truncatemod = binary_function("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
-floormod = binary_function("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
-maximum = binary_function("maximum", "Maximum", "the larger of both")
-minimum = binary_function("minimum", "Minimum", "the smaller of both")
-squared_difference = binary_function("squared_difference", "SquaredDifference", "(x - y) squared")
-atan2 = binary_function("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
-nextafter = binary_function("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
-igamma = binary_function("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
-igammac = binary_function("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
-polygamma = binary_function("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
-zeta = binary_function("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
-xlogy = binary_function("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
-xdivy = binary_function("xdivy", "Xdivy", "x / y, and 0 where x is 0")
-equal = binary_function("equal", "Equal", "whether x == y")
-not_equal = binary_function("not_equal", "NotEqual", "whether x != y")
-less = binary_function("less", "Less", "whether x < y")
-less_equal = binary_function("less_equal", "LessEqual", "whether x <= y")
-greater = binary_function("greater", "Greater", "whether x > y")
-greater_equal = binary_function("greater_equal", "GreaterEqual", "whether x >= y")
-logical_and = binary_function("logical_and", "LogicalAnd", "whether both are true")
-logical_or = binary_function("logical_or", "LogicalOr", "whether at least one is true")
+add = binary_function(
+    "add", "Add", "x + y, with broadcasting; joins strings", at="[1, 2], 10", gives="array([11, 12], dtype=int32)"
+)
+subtract = binary_function(
+    "subtract", "Sub", "x - y, with broadcasting", at="[1, 2], 10", gives="array([-9, -8], dtype=int32)"
+)
+multiply = binary_function(
+    "multiply", "Mul", "x * y, with broadcasting", at="[1, 2], 10", gives="array([10, 20], dtype=int32)"
+)
+realdiv = binary_function(
+    "realdiv", "RealDiv", "x / y for real types", at="[1.0, 3.0], 2.0", gives="array([0.5, 1.5], dtype=float32)"
+)
+truncatediv = binary_function(
+    "truncatediv",
+    "TruncateDiv",
+    "x / y for integers, rounded towards zero",
+    at="[7, -7], 2",
+    gives="array([ 3, -3], dtype=int32)",
+)
+floor_div = binary_function(
+    "floor_div", "FloorDiv", "x / y rounded down", at="[7, -7], 2", gives="array([ 3, -4], dtype=int32)"
+)
+truncatemod = binary_function(
+    "truncatemod",
+    "TruncateMod",
+    "the remainder of x / y, with the sign of x",
+    at="[7, -7], 3",
+    gives="array([ 1, -1], dtype=int32)",
+)
+floormod = binary_function(
+    "floormod",
+    "FloorMod",
+    "the remainder of x / y, with the sign of y",
+    at="[7, -7], 3",
+    gives="array([1, 2], dtype=int32)",
+)
+maximum = binary_function(
+    "maximum", "Maximum", "the larger of both", at="[1, 5], [3, 3]", gives="array([3, 5], dtype=int32)"
+)
+minimum = binary_function(
+    "minimum", "Minimum", "the smaller of both", at="[1, 5], [3, 3]", gives="array([1, 3], dtype=int32)"
+)
+squared_difference = binary_function(
+    "squared_difference",
+    "SquaredDifference",
+    "(x - y) squared",
+    at="[1.0, 5.0], 3.0",
+    gives="array([4., 4.], dtype=float32)",
+)
+atan2 = binary_function(
+    "atan2",
+    "Atan2",
+    "the angle of the point (x, y)",
+    inputs=("y", "x"),
+    at="[1.0, -1.0], [1.0, -1.0]",
+    gives="array([ 0.7853982, -2.3561945], dtype=float32)",
+)
+nextafter = binary_function(
+    "nextafter",
+    "NextAfter",
+    "the float next to x1 on the way to x2",
+    inputs=("x1", "x2"),
+    space="math.",
+    at="[1.0], [2.0]",
+    gives="array([1.0000001], dtype=float32)",
+)
+igamma = binary_function(
+    "igamma",
+    "Igamma",
+    "the lower regularised incomplete gamma function",
+    inputs=("a", "x"),
+    at="2.0, [1.0, 3.0]",
+    gives="array([0.26424113, 0.8008517 ], dtype=float32)",
+)
+igammac = binary_function(
+    "igammac",
+    "Igammac",
+    "the upper regularised incomplete gamma function",
+    inputs=("a", "x"),
+    at="2.0, [1.0, 3.0]",
+    gives="array([0.7357589 , 0.19914828], dtype=float32)",
+)
+polygamma = binary_function(
+    "polygamma",
+    "Polygamma",
+    "the polygamma function of order a at x",
+    inputs=("a", "x"),
+    at="1.0, [1.0, 2.0]",
+    gives="array([1.644934  , 0.64493406], dtype=float32)",
+)
+zeta = binary_function(
+    "zeta",
+    "Zeta",
+    "the Hurwitz zeta function",
+    inputs=("x", "q"),
+    at="2.0, [1.0, 2.0]",
+    gives="array([1.644934  , 0.64493406], dtype=float32)",
+)
+xlogy = binary_function(
+    "xlogy",
+    "Xlogy",
+    "x * log(y), and 0 where x is 0",
+    space="math.",
+    at="[0.0, 2.0], [0.0, 3.0]",
+    gives="array([0.       , 2.1972246], dtype=float32)",
+)
+xdivy = binary_function(
+    "xdivy",
+    "Xdivy",
+    "x / y, and 0 where x is 0",
+    space="math.",
+    at="[0.0, 2.0], [0.0, 4.0]",
+    gives="array([0. , 0.5], dtype=float32)",
+)
+equal = binary_function("equal", "Equal", "whether x == y", at="[1, 2, 3], 2", gives="array([False,  True, False])")
+not_equal = binary_function(
+    "not_equal", "NotEqual", "whether x != y", at="[1, 2, 3], 2", gives="array([ True, False,  True])"
+)
+less = binary_function("less", "Less", "whether x < y", at="[1, 2, 3], 2", gives="array([ True, False, False])")
+less_equal = binary_function(
+    "less_equal", "LessEqual", "whether x <= y", at="[1, 2, 3], 2", gives="array([ True,  True, False])"
+)
+greater = binary_function(
+    "greater", "Greater", "whether x > y", at="[1, 2, 3], 2", gives="array([False, False,  True])"
+)
+greater_equal = binary_function(
+    "greater_equal", "GreaterEqual", "whether x >= y", at="[1, 2, 3], 2", gives="array([False,  True,  True])"
+)
+logical_and = binary_function(
+    "logical_and",
+    "LogicalAnd",
+    "whether both are true",
+    at="[True, True], [True, False]",
+    gives="array([ True, False])",
+)
+logical_or = binary_function(
+    "logical_or",
+    "LogicalOr",
+    "whether at least one is true",
+    at="[False, True], [False, False]",
+    gives="array([False,  True])",
+)
 mod = floormod
 
 # What integers are divided in.

@@ -28,8 +28,27 @@ def on_sparse_values(function, op_type, x, name):
     return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
 
 
-def _unary(function_name, op_type, meaning, sparse=False):
-    """A build function of one input; with `sparse`, it also maps over the values of a SparseTensor."""
+_UNARY = """Element-wise: {meaning}.
+
+Args:
+    x: A tensor, or what can be made one; sparse and ragged tensors stay what they are.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.{public}({at}))
+    {gives}
+"""
+# Where programs find those that are not on `tf` by their name.
+_PUBLIC = {"bessel_i0e": "math.bessel_i0e", "bessel_i1e": "math.bessel_i1e", "neg": "negative"}
+
+
+def _unary(function_name, op_type, meaning, sparse=False, *, at, gives):
+    """A build function of one input; with `sparse`, it also maps over the values of a SparseTensor. `at` some values it
+    `gives` others: its example.
+    """
 
     def build(x, name=None):
         if sparse and isinstance(x, SparseTensor):
@@ -40,47 +59,168 @@ def _unary(function_name, op_type, meaning, sparse=False):
         return getattr(raw, op_type)(x, name=name)
 
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Element-wise: {meaning}."
+    build.__doc__ = _UNARY.format(meaning=meaning, public=_PUBLIC.get(function_name, function_name), at=at, gives=gives)
     _SAME_SHAPE.append(op_type)
     return build
 
 
-acos = _unary("acos", "Acos", "the angle whose cosine x is")
-acosh = _unary("acosh", "Acosh", "the inverse hyperbolic cosine")
-asin = _unary("asin", "Asin", "the angle whose sine x is")
-asinh = _unary("asinh", "Asinh", "the inverse hyperbolic sine")
-atan = _unary("atan", "Atan", "the angle whose tangent x is")
-atanh = _unary("atanh", "Atanh", "the inverse hyperbolic tangent")
-bessel_i0e = _unary("bessel_i0e", "BesselI0e", "exp(-|x|) times the modified Bessel function of order 0", sparse=True)
-bessel_i1e = _unary("bessel_i1e", "BesselI1e", "exp(-|x|) times the modified Bessel function of order 1", sparse=True)
-ceil = _unary("ceil", "Ceil", "the smallest whole number not below x")
-cos = _unary("cos", "Cos", "the cosine")
-cosh = _unary("cosh", "Cosh", "the hyperbolic cosine")
-digamma = _unary("digamma", "Digamma", "the derivative of the logarithm of the gamma function")
-erf = _unary("erf", "Erf", "the Gauss error function", sparse=True)
-erfc = _unary("erfc", "Erfc", "1 - erf(x)")
-exp = _unary("exp", "Exp", "e to the power x")
-expm1 = _unary("expm1", "Expm1", "exp(x) - 1, exact near zero")
-floor = _unary("floor", "Floor", "the largest whole number not above x")
-is_finite = _unary("is_finite", "IsFinite", "whether x is neither infinite nor NaN")
-is_inf = _unary("is_inf", "IsInf", "whether x is infinite")
-is_nan = _unary("is_nan", "IsNan", "whether x is NaN")
-lgamma = _unary("lgamma", "Lgamma", "the logarithm of the absolute value of the gamma function")
-log = _unary("log", "Log", "the natural logarithm")
-log1p = _unary("log1p", "Log1p", "log(1 + x), exact near zero")
-logical_not = _unary("logical_not", "LogicalNot", "the opposite of a bool")
-negative = _unary("neg", "Neg", "-x", sparse=True)
-reciprocal = _unary("reciprocal", "Reciprocal", "1 / x")
-rint = _unary("rint", "Rint", "the nearest whole number, halves to even")
-rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
-sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
-sign = _unary("sign", "Sign", "-1, 0 or 1; x / |x| for complex numbers", sparse=True)
-sin = _unary("sin", "Sin", "the sine")
-sinh = _unary("sinh", "Sinh", "the hyperbolic sine")
-sqrt = _unary("sqrt", "Sqrt", "the square root", sparse=True)
-square = _unary("square", "Square", "x * x", sparse=True)
-tan = _unary("tan", "Tan", "the tangent")
-tanh = _unary("tanh", "Tanh", "the hyperbolic tangent", sparse=True)
+acos = _unary(
+    "acos", "Acos", "the angle whose cosine x is", at="[0.0, 0.5]", gives="array([1.5707964, 1.0471976], dtype=float32)"
+)
+acosh = _unary(
+    "acosh",
+    "Acosh",
+    "the inverse hyperbolic cosine",
+    at="[1.0, 4.0]",
+    gives="array([0.      , 2.063437], dtype=float32)",
+)
+asin = _unary(
+    "asin", "Asin", "the angle whose sine x is", at="[0.0, 0.5]", gives="array([0.       , 0.5235988], dtype=float32)"
+)
+asinh = _unary(
+    "asinh",
+    "Asinh",
+    "the inverse hyperbolic sine",
+    at="[0.0, 1.0]",
+    gives="array([0.       , 0.8813736], dtype=float32)",
+)
+atan = _unary(
+    "atan",
+    "Atan",
+    "the angle whose tangent x is",
+    at="[0.0, 0.5]",
+    gives="array([0.       , 0.4636476], dtype=float32)",
+)
+atanh = _unary(
+    "atanh",
+    "Atanh",
+    "the inverse hyperbolic tangent",
+    at="[0.0, 0.5]",
+    gives="array([0.        , 0.54930615], dtype=float32)",
+)
+bessel_i0e = _unary(
+    "bessel_i0e",
+    "BesselI0e",
+    "exp(-|x|) times the modified Bessel function of order 0",
+    sparse=True,
+    at="[0.0, 1.0]",
+    gives="array([0.99999994, 0.46575963], dtype=float32)",
+)
+bessel_i1e = _unary(
+    "bessel_i1e",
+    "BesselI1e",
+    "exp(-|x|) times the modified Bessel function of order 1",
+    sparse=True,
+    at="[0.0, 1.0]",
+    gives="array([0.        , 0.20791042], dtype=float32)",
+)
+ceil = _unary(
+    "ceil",
+    "Ceil",
+    "the smallest whole number not below x",
+    at="[-1.5, 0.5, 1.7]",
+    gives="array([-1.,  1.,  2.], dtype=float32)",
+)
+cos = _unary("cos", "Cos", "the cosine", at="[0.0, 1.0]", gives="array([1.        , 0.54030234], dtype=float32)")
+cosh = _unary(
+    "cosh", "Cosh", "the hyperbolic cosine", at="[0.0, 1.0]", gives="array([1.       , 1.5430806], dtype=float32)"
+)
+digamma = _unary(
+    "digamma",
+    "Digamma",
+    "the derivative of the logarithm of the gamma function",
+    at="[1.0, 4.0]",
+    gives="array([-0.5772159,  1.2561177], dtype=float32)",
+)
+erf = _unary(
+    "erf",
+    "Erf",
+    "the Gauss error function",
+    sparse=True,
+    at="[0.0, 1.0]",
+    gives="array([0.       , 0.8427008], dtype=float32)",
+)
+erfc = _unary("erfc", "Erfc", "1 - erf(x)", at="[0.0, 1.0]", gives="array([1.       , 0.1572992], dtype=float32)")
+exp = _unary("exp", "Exp", "e to the power x", at="[0.0, 1.0]", gives="array([1.       , 2.7182817], dtype=float32)")
+expm1 = _unary(
+    "expm1",
+    "Expm1",
+    "exp(x) - 1, exact near zero",
+    at="[0.0, 1.0]",
+    gives="array([0.       , 1.7182819], dtype=float32)",
+)
+floor = _unary(
+    "floor",
+    "Floor",
+    "the largest whole number not above x",
+    at="[-1.5, 0.5, 1.7]",
+    gives="array([-2.,  0.,  1.], dtype=float32)",
+)
+is_finite = _unary(
+    "is_finite",
+    "IsFinite",
+    "whether x is neither infinite nor NaN",
+    at='[1.0, float("inf")]',
+    gives="array([ True, False])",
+)
+is_inf = _unary("is_inf", "IsInf", "whether x is infinite", at='[1.0, float("inf")]', gives="array([False,  True])")
+is_nan = _unary("is_nan", "IsNan", "whether x is NaN", at='[1.0, float("nan")]', gives="array([False,  True])")
+lgamma = _unary(
+    "lgamma",
+    "Lgamma",
+    "the logarithm of the absolute value of the gamma function",
+    at="[1.0, 4.0]",
+    gives="array([0.       , 1.7917595], dtype=float32)",
+)
+log = _unary(
+    "log", "Log", "the natural logarithm", at="[1.0, 4.0]", gives="array([0.       , 1.3862944], dtype=float32)"
+)
+log1p = _unary(
+    "log1p",
+    "Log1p",
+    "log(1 + x), exact near zero",
+    at="[1.0, 4.0]",
+    gives="array([0.6931472, 1.609438 ], dtype=float32)",
+)
+logical_not = _unary(
+    "logical_not", "LogicalNot", "the opposite of a bool", at="[True, False]", gives="array([False,  True])"
+)
+negative = _unary("neg", "Neg", "-x", sparse=True, at="[1, -2]", gives="array([-1,  2], dtype=int32)")
+reciprocal = _unary("reciprocal", "Reciprocal", "1 / x", at="[1.0, 4.0]", gives="array([1.  , 0.25], dtype=float32)")
+rint = _unary(
+    "rint",
+    "Rint",
+    "the nearest whole number, halves to even",
+    at="[-1.5, 0.5, 1.7]",
+    gives="array([-2.,  0.,  2.], dtype=float32)",
+)
+rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)", at="[1.0, 4.0]", gives="array([1. , 0.5], dtype=float32)")
+sigmoid = _unary(
+    "sigmoid", "Sigmoid", "1 / (1 + exp(-x))", at="[0.0, 1.0]", gives="array([0.5      , 0.7310586], dtype=float32)"
+)
+sign = _unary(
+    "sign",
+    "Sign",
+    "-1, 0 or 1; x / |x| for complex numbers",
+    sparse=True,
+    at="[-3, 0, 5]",
+    gives="array([-1,  0,  1], dtype=int32)",
+)
+sin = _unary("sin", "Sin", "the sine", at="[0.0, 1.0]", gives="array([0.        , 0.84147096], dtype=float32)")
+sinh = _unary(
+    "sinh", "Sinh", "the hyperbolic sine", at="[0.0, 1.0]", gives="array([0.       , 1.1752012], dtype=float32)"
+)
+sqrt = _unary("sqrt", "Sqrt", "the square root", sparse=True, at="[4.0, 9.0]", gives="array([2., 3.], dtype=float32)")
+square = _unary("square", "Square", "x * x", sparse=True, at="[-3, 4]", gives="array([ 9, 16], dtype=int32)")
+tan = _unary("tan", "Tan", "the tangent", at="[0.0, 1.0]", gives="array([0.       , 1.5574077], dtype=float32)")
+tanh = _unary(
+    "tanh",
+    "Tanh",
+    "the hyperbolic tangent",
+    sparse=True,
+    at="[0.0, 1.0]",
+    gives="array([0.       , 0.7615942], dtype=float32)",
+)
 
 
 @takes_ragged()
@@ -209,12 +349,27 @@ def saturate_cast(value, dtype, name=None):
         return cast(value, dtype, name=scope)
 
 
+_OLD_CAST = """Deprecated: `tf.cast(x, tf.{dtype})`.
+
+Args:
+    x: A tensor, or what can be made one.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> tf.{name}([1, 2]).dtype
+    tf.{dtype}
+"""
+
+
 def _make_old_cast(function_name, dtype, default_name):
     def build(x, name=default_name):
         return cast(x, dtype, name=name)
 
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Deprecated: `tf.cast(x, tf.{dtype.name})`."
+    build.__doc__ = _OLD_CAST.format(dtype=dtype.name, name=function_name)
     return build
 
 

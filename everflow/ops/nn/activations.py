@@ -17,21 +17,42 @@ from everflow.ops.control_flow import cond
 from everflow.ops.gradients.custom import custom_gradient
 from everflow.ops.shape_rules import like_first, like_first_two
 
+_UNARY = """Element-wise: {meaning}.
 
-def _unary(op_type, function_name, meaning):
+Args:
+    features: A tensor, or what can be made one.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.nn.{function_name}([-1.0, 2.0]))
+    {gives}
+"""
+
+
+def _unary(op_type, function_name, meaning, *, gives):
     def build(features, name=None):
         return getattr(raw, op_type)(features=features, name=name)
 
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Element-wise: {meaning}."
+    build.__doc__ = _UNARY.format(meaning=meaning, function_name=function_name, gives=gives)
     return build
 
 
-relu = _unary("Relu", "relu", "`max(x, 0)`")
-elu = _unary("Elu", "elu", "`exp(x) - 1` where x is negative, else x")
-selu = _unary("Selu", "selu", "elu scaled so that deep layers keep mean 0 and variance 1")
-softplus = _unary("Softplus", "softplus", "`log(1 + exp(x))`")
-softsign = _unary("Softsign", "softsign", "`x / (1 + |x|)`")
+relu = _unary("Relu", "relu", "`max(x, 0)`", gives="array([0., 2.], dtype=float32)")
+elu = _unary(
+    "Elu", "elu", "`exp(x) - 1` where x is negative, else x", gives="array([-0.63212055,  2.        ], dtype=float32)"
+)
+selu = _unary(
+    "Selu",
+    "selu",
+    "elu scaled so that deep layers keep mean 0 and variance 1",
+    gives="array([-1.1113307,  2.101402 ], dtype=float32)",
+)
+softplus = _unary("Softplus", "softplus", "`log(1 + exp(x))`", gives="array([0.3132617, 2.126928 ], dtype=float32)")
+softsign = _unary("Softsign", "softsign", "`x / (1 + |x|)`", gives="array([-0.5      ,  0.6666667], dtype=float32)")
 
 
 def relu6(features, name=None):

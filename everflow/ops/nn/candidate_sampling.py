@@ -21,6 +21,27 @@ def _seeds(seed) -> dict:
     return {"seed": first or 0, "seed2": second or 0}
 
 
+_SAMPLER = """Sample classes, {meaning}.
+
+Args:
+    true_classes: The true classes of each row: [batch, num_true].
+    num_true: How many true classes a row has.
+    num_sampled: How many classes are sampled.
+    unique: Whether a class is sampled once at most.{range_max}
+    seed: A number that makes the random numbers the same in each run of the program.
+    name: The name of the operation in the graph.
+
+Returns:
+    A named tuple: the sampled classes, and how often the true and the sampled ones are to be expected.
+
+Example:
+    >>> sampled, true_expected, sampled_expected = tf.nn.{name}([[1], [3]], 1, 5, True{last})
+    >>> sorted(sess.run(sampled).tolist())
+    [0, 1, 2, 3, 4]
+"""
+_RANGE_MAX = "\n    range_max: How many classes there are."
+
+
 def _sampler(op_type, function_name, meaning, ranged=True):
     """A build function with TensorFlow's signature for one kind of sampler."""
 
@@ -47,8 +68,8 @@ def _sampler(op_type, function_name, meaning, ranged=True):
 
     build = draw if ranged else draw_all
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = (
-        f"Sample classes, {meaning}. Returns them, and how often the true and the sampled classes are to be expected."
+    build.__doc__ = _SAMPLER.format(
+        meaning=meaning, name=function_name, range_max=_RANGE_MAX if ranged else "", last=", 5" if ranged else ""
     )
     return build
 

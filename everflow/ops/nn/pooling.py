@@ -323,6 +323,27 @@ def max_pool_with_argmax(
     )
 
 
+_FRACTIONAL = """{meaning} under windows of random sizes, so that images shrink by a ratio that is not whole.
+
+Args:
+    value: Images [batch, height, width, channels].
+    pooling_ratio: How much larger images are than the result, along each axis.
+    pseudo_random: Whether sizes follow a pattern from a random start; else each is random.
+    overlapping: Whether a window has the first row and column of the next.
+    deterministic: Whether sizes stay as they are drawn first.
+    seed: A number that makes the random numbers the same in each run of the program.
+    seed2: A second one.
+    name: The name of the operation in the graph.
+
+Returns:
+    A named tuple: the images, and where windows begin along rows and columns.
+
+Example:
+    >>> tf.nn.{name}(tf.ones([1, 6, 6, 1]), [1.0, 1.5, 1.5, 1.0]).output.shape.as_list()
+    [1, 4, 4, 1]
+"""
+
+
 def _fractional(build, meaning, function_name):
     def pool(
         value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None
@@ -339,7 +360,7 @@ def _fractional(build, meaning, function_name):
         )
 
     pool.__name__ = pool.__qualname__ = function_name
-    pool.__doc__ = f"{meaning} under windows of random sizes, so that images shrink by a ratio that is not whole."
+    pool.__doc__ = _FRACTIONAL.format(meaning=meaning, name=function_name)
     return pool
 
 

@@ -124,7 +124,27 @@ def count_up_to(ref, limit, name=None):
     return raw.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
 
 
-def _scatter(kind, default_locking, nd=""):
+_SCATTER = """{meaning}.
+
+Args:
+    ref: The variable.
+    indices: {indices}
+    updates: The values.
+    use_locking: Whether others wait until an update of the variable is done.
+    name: The name of the operation in the graph.
+
+Returns:
+    The variable, after it is changed.
+
+Example:
+    >>> v = tf.Variable([1.0, 2.0, 3.0])
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(tf.{name}(v, {at}, [2.0, 4.0]))
+    {gives}
+"""
+
+
+def _scatter(kind, default_locking, nd="", *, gives):
     def scatter(ref, indices, updates, use_locking=default_locking, name=None):
         if ref.dtype._is_ref_dtype:
             return getattr(raw, f"Scatter{nd}{kind}")(ref, indices, updates, use_locking=use_locking, name=name)
@@ -134,20 +154,26 @@ def _scatter(kind, default_locking, nd=""):
 
     scatter.__name__ = scatter.__qualname__ = f"scatter_nd_{kind.lower()}" if nd else f"scatter_{kind.lower()}"
     places = "the slices of a variable that the last axis of `indices` addresses" if nd else "rows of a variable"
-    scatter.__doc__ = f"{SCATTER_KINDS[kind]} {places}."
+    scatter.__doc__ = _SCATTER.format(
+        meaning=f"{SCATTER_KINDS[kind]} {places}",
+        indices="Index vectors along the last axis." if nd else "The rows.",
+        name=scatter.__name__,
+        at="[[0], [2]]" if nd else "[0, 2]",
+        gives=gives,
+    )
     return scatter
 
 
-scatter_update = _scatter("Update", True)
-scatter_add = _scatter("Add", False)
-scatter_sub = _scatter("Sub", False)
-scatter_mul = _scatter("Mul", False)
-scatter_div = _scatter("Div", False)
-scatter_min = _scatter("Min", False)
-scatter_max = _scatter("Max", False)
-scatter_nd_update = _scatter("Update", True, nd="Nd")
-scatter_nd_add = _scatter("Add", False, nd="Nd")
-scatter_nd_sub = _scatter("Sub", False, nd="Nd")
+scatter_update = _scatter("Update", True, gives="array([2., 2., 4.], dtype=float32)")
+scatter_add = _scatter("Add", False, gives="array([3., 2., 7.], dtype=float32)")
+scatter_sub = _scatter("Sub", False, gives="array([-1.,  2., -1.], dtype=float32)")
+scatter_mul = _scatter("Mul", False, gives="array([ 2.,  2., 12.], dtype=float32)")
+scatter_div = _scatter("Div", False, gives="array([0.5 , 2.  , 0.75], dtype=float32)")
+scatter_min = _scatter("Min", False, gives="array([1., 2., 3.], dtype=float32)")
+scatter_max = _scatter("Max", False, gives="array([2., 2., 4.], dtype=float32)")
+scatter_nd_update = _scatter("Update", True, nd="Nd", gives="array([2., 2., 4.], dtype=float32)")
+scatter_nd_add = _scatter("Add", False, nd="Nd", gives="array([3., 2., 7.], dtype=float32)")
+scatter_nd_sub = _scatter("Sub", False, nd="Nd", gives="array([-1.,  2., -1.], dtype=float32)")
 
 
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
