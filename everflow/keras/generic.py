@@ -10,15 +10,29 @@ _custom_objects: dict = {}
 
 
 def get_custom_objects():
-    """The dict of names of a program's own classes and functions, for loading models; it may be written to."""
+    """The dict of names of a program's own classes and functions, for loading models; it may be written to.
+
+    Returns:
+        A dictionary.
+
+    Example:
+        >>> tf.keras.utils.get_custom_objects()["Mine"] = tf.keras.layers.Dense
+        >>> del tf.keras.utils.get_custom_objects()["Mine"]
+    """
     return _custom_objects
 
 
 class CustomObjectScope:
     """A context in which more classes and functions are known by name.
 
-    >>> with tf.keras.utils.CustomObjectScope({"double": lambda x: 2 * x}):
-    ...     layer = tf.keras.layers.Dense(1, activation="double")
+    Args:
+        *args: Dictionaries from names to classes and functions.
+
+    Example:
+        >>> with tf.keras.utils.CustomObjectScope({"double": lambda x: 2 * x}):
+        ...     layer = tf.keras.layers.Dense(1, activation="double")
+        >>> layer(tf.ones([1, 2])).shape.as_list()
+        [1, 1]
     """
 
     def __init__(self, *args):
@@ -37,7 +51,20 @@ class CustomObjectScope:
 
 
 def custom_object_scope(*args):
-    """A context in which more classes and functions are known by name: dicts from names to them."""
+    """A context in which more classes and functions are known by name: dicts from names to them.
+
+    Args:
+        *args: Dictionaries from names to classes and functions.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> with tf.keras.utils.custom_object_scope({"double": lambda x: 2 * x}):
+        ...     layer = tf.keras.layers.Dense(1, activation="double")
+        >>> layer(tf.ones([1, 2])).shape.as_list()
+        [1, 1]
+    """
     return CustomObjectScope(*args)
 
 
@@ -47,7 +74,21 @@ def named_config(instance):
 
 
 def serialize_keras_object(instance):
-    """An object as {"class_name", "config"}, a function as its name, None as None."""
+    """An object as {"class_name", "config"}, a function as its name, None as None.
+
+    Args:
+        instance: The object or function.
+
+    Returns:
+        A dictionary, a name or None.
+
+    Raises:
+        ValueError: If it can't be written.
+
+    Example:
+        >>> tf.keras.utils.serialize_keras_object(tf.keras.regularizers.L1L2(l2=0.1))["class_name"]
+        'L1L2'
+    """
     if instance is None:
         return None
     if hasattr(instance, "get_config"):
@@ -99,7 +140,25 @@ def class_and_config_for_serialized_keras_object(
 
 
 def deserialize_keras_object(identifier, module_objects=None, custom_objects=None, printable_module_name="object"):
-    """The object or function that a written form or a name stands for; a function is taken as it is."""
+    """The object or function that a written form or a name stands for; a function is taken as it is.
+
+    Args:
+        identifier: A dictionary, a name, a function or None.
+        module_objects: Classes and functions by name.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+        printable_module_name: What they are called in messages.
+
+    Returns:
+        The object or function.
+
+    Raises:
+        ValueError: If the name isn't known.
+
+    Example:
+        >>> layer = {"class_name": "Dense", "config": {"units": 3}}
+        >>> tf.keras.utils.deserialize_keras_object(layer, vars(tf.keras.layers) | {"Dense": tf.keras.layers.Dense}).units
+        3
+    """
     if identifier is None:
         return None
     if isinstance(identifier, dict):

@@ -73,17 +73,57 @@ def constant_to_tensor(x, dtype):
 
 
 def sqrt(x):
-    """Square roots, element by element; those of negative numbers are zero."""
+    """Square roots, element by element; those of negative numbers are zero.
+
+    Args:
+        x: A tensor, or what can be made one.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.sqrt(tf.constant([4.0, -1.0])))
+        array([2., 0.], dtype=float32)
+    """
     zero = constant_to_tensor(0.0, x.dtype.base_dtype)
     infinity = constant_to_tensor(np.inf, x.dtype.base_dtype)
     return math.sqrt(clip_ops.clip_by_value(x, zero, infinity))
 
 
-pow = named("pow", "Powers, element by element.", lambda x, a: math.pow(x, a))
+pow = named(
+    "pow",
+    """Powers, element by element.
+
+Args:
+    x: A tensor, or what can be made one.
+    a: The power.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.keras.backend.pow(tf.constant([2, 3]), 2))
+    array([4, 9], dtype=int32)
+""",
+    lambda x, a: math.pow(x, a),
+)
 
 
 def clip(x, min_value, max_value):
-    """Values brought within bounds; None stands for no bound."""
+    """Values brought within bounds; None stands for no bound.
+
+    Args:
+        x: A tensor, or what can be made one.
+        min_value: The lower bound, or None.
+        max_value: The upper bound, or None.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.keras.backend.clip(tf.constant([-1.0, 0.5, 7.0]), 0.0, 1.0))
+        array([0. , 0.5, 1. ], dtype=float32)
+    """
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)) and max_value < min_value:
         max_value = min_value
     if min_value is None:
@@ -161,14 +201,90 @@ logsumexp = _reduction(
 )
 
 
-argmax = named("argmax", "Where the largest value along an axis is.", lambda x, axis=-1: math.argmax(x, axis))
-argmin = named("argmin", "Where the smallest value along an axis is.", lambda x, axis=-1: math.argmin(x, axis))
-cumsum = named("cumsum", "Sums of everything up to here along an axis.", lambda x, axis=0: math.cumsum(x, axis=axis))
+argmax = named(
+    "argmax",
+    """Where the largest value along an axis is.
+
+Args:
+    x: A tensor, or what can be made one.
+    axis: The axis to work along; negative ones count from the last.
+
+Returns:
+    A tensor of int64 without that axis.
+
+Example:
+    >>> sess.run(tf.keras.backend.argmax(tf.constant([[1.0, 9.0], [7.0, 3.0]])))
+    array([1, 0])
+""",
+    lambda x, axis=-1: math.argmax(x, axis),
+)
+argmin = named(
+    "argmin",
+    """Where the smallest value along an axis is.
+
+Args:
+    x: A tensor, or what can be made one.
+    axis: The axis to work along; negative ones count from the last.
+
+Returns:
+    A tensor of int64 without that axis.
+
+Example:
+    >>> sess.run(tf.keras.backend.argmin(tf.constant([[1.0, 9.0], [7.0, 3.0]])))
+    array([0, 1])
+""",
+    lambda x, axis=-1: math.argmin(x, axis),
+)
+cumsum = named(
+    "cumsum",
+    """Sums of everything up to here along an axis.
+
+Args:
+    x: A tensor, or what can be made one.
+    axis: The axis to work along; negative ones count from the last.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.keras.backend.cumsum(tf.constant([2, 3, 4])))
+    array([2, 5, 9], dtype=int32)
+""",
+    lambda x, axis=0: math.cumsum(x, axis=axis),
+)
 cumprod = named(
-    "cumprod", "Products of everything up to here along an axis.", lambda x, axis=0: math.cumprod(x, axis=axis)
+    "cumprod",
+    """Products of everything up to here along an axis.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis to work along; negative ones count from the last.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.keras.backend.cumprod(tf.constant([2, 3, 4])))
+        array([ 2,  6, 24], dtype=int32)
+    """,
+    lambda x, axis=0: math.cumprod(x, axis=axis),
 )
 l2_normalize = named(
-    "l2_normalize", "Values scaled to length one along an axis.", lambda x, axis=None: _l2_normalize(x, axis=axis)
+    "l2_normalize",
+    """Values scaled to length one along an axis.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis; all elements together if None.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.keras.backend.l2_normalize(tf.constant([3.0, 4.0])))
+        array([0.6, 0.8], dtype=float32)
+    """,
+    lambda x, axis=None: _l2_normalize(x, axis=axis),
 )
 
 
@@ -183,9 +299,17 @@ def _sizes(x):
 def dot(x, y):
     """The matrix product; for more dimensions, that of the last axis of x and the one before the last of y.
 
-    >>> K = tf.keras.backend
-    >>> K.int_shape(K.dot(K.ones((2, 3, 4)), K.ones((4, 5))))
-    (2, 3, 5)
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> K.int_shape(K.dot(K.ones((2, 3, 4)), K.ones((4, 5))))
+        (2, 3, 5)
     """
     if ndim(x) is not None and (ndim(x) > 2 or ndim(y) > 2):
         x_sizes, y_sizes = tuple(_sizes(x)), tuple(_sizes(y))
@@ -202,9 +326,18 @@ def dot(x, y):
 def batch_dot(x, y, axes=None):
     """The product of each element of a batch with its counterpart, along the given axes.
 
-    >>> K = tf.keras.backend
-    >>> K.int_shape(K.batch_dot(K.ones((32, 20, 1)), K.ones((32, 30, 20)), axes=(1, 2)))
-    (32, 1, 30)
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        axes: The axis of each to sum along; the last of x and the one before the last of y if None.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> K.int_shape(K.batch_dot(K.ones((4, 2, 3)), K.ones((4, 3, 5))))
+        (4, 2, 5)
     """
     if isinstance(axes, int):
         axes = (axes, axes)

@@ -128,7 +128,21 @@ serialize, deserialize = reading_and_writing("metric", globals(), "Accuracy()", 
 
 
 def get(identifier):
-    """A metric from its name, a written one, a function or an object."""
+    """A metric from its name, a written one, a function or an object.
+
+    Args:
+        identifier: A name, a dictionary, an object or function, or None.
+
+    Returns:
+        A function or object.
+
+    Raises:
+        ValueError: If it stands for none.
+
+    Example:
+        >>> tf.keras.metrics.get("mse") is tf.keras.metrics.mean_squared_error
+        True
+    """
     if isinstance(identifier, (dict, str)):
         return deserialize(identifier)
     if callable(identifier):

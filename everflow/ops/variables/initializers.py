@@ -19,7 +19,12 @@ from everflow.ops.random import distributions as random
 
 
 class Initializer:
-    """Base of all initializers: `initializer(shape, dtype)` makes a tensor."""
+    """Base of all initializers: `initializer(shape, dtype)` makes a tensor.
+
+    Example:
+        >>> isinstance(tf.keras.initializers.Zeros(), tf.keras.initializers.Initializer)
+        True
+    """
 
     _draws = random  # where random values come from
 
