@@ -98,7 +98,25 @@ class SequenceNumericColumn(
 
 
 def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
-    """Numbers in steps, each step of the given shape; missing ones are `default_value`."""
+    """Numbers in steps, each step of the given shape; missing ones are `default_value`.
+
+    Args:
+        key: The name of the feature.
+        shape: The shape of a step.
+        default_value: What stands for what is missing.
+        dtype: The type of the feature.
+        normalizer_fn: A function applied to the feature.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the type isn't possible.
+
+    Example:
+        >>> tf.feature_column.sequence_numeric_column("price").name
+        'price'
+    """
     shape = checked_numbers(key, shape, dtype, normalizer_fn)
     return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
 

@@ -19,8 +19,22 @@ _TORCH_MEANS, _TORCH_DEVIATIONS = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 def preprocess_input(x, data_format=None, mode="caffe", **kwargs):
     """Images, an array or a tensor, on the scale that models were trained with.
 
-    Mode "caffe" is blue, green, red minus their means; "tf" is -1 to 1; "torch" is 0 to 1, minus means, over
-    deviations.
+    Args:
+        x: Images with values from 0 to 255, as a batch.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        mode: `caffe` is blue, green, red minus their means; `tf` is -1 to 1; `torch` is 0 to 1, minus means, over
+            deviations.
+        **kwargs: Modules that code outside of Keras hands on.
+
+    Returns:
+        Images of the same shape.
+
+    Raises:
+        ValueError: If the mode or data format isn't known.
+
+    Example:
+        >>> tf.keras.applications.imagenet_utils.preprocess_input(np.full([1, 1, 1, 3], 255.0), mode="tf")
+        array([[[[1., 1., 1.]]]])
     """
     data_format = K.image_data_format() if data_format is None else data_format
     if data_format not in {"channels_first", "channels_last"}:

@@ -160,7 +160,16 @@ GlobalAveragePooling2D, GlobalAveragePooling3D = (_global_layer("Average", rank,
 
 
 class GlobalAveragePooling1D(_Global1D):
-    """The average over all time steps, without those that a mask leaves out."""
+    """The average over all time steps, without those that a mask leaves out.
+
+    Args:
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.GlobalAveragePooling1D()(tf.ones([2, 4, 3])).shape.as_list()
+        [2, 3]
+    """
 
     reduce = staticmethod(K.mean)
 

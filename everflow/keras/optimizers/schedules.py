@@ -14,7 +14,12 @@ from everflow.platform.signatures import REQUIRED, constructor
 
 
 class LearningRateSchedule(abc.ABC):
-    """Base of schedules: `schedule(step)` is the rate at that step."""
+    """Base of schedules: `schedule(step)` is the rate at that step.
+
+    Example:
+        >>> isinstance(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.5), tf.keras.optimizers.schedules.LearningRateSchedule)
+        True
+    """
 
     @abc.abstractmethod
     def __call__(self, step):
@@ -154,7 +159,18 @@ NoisyLinearCosineDecay = _of_train(
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """One rate up to each boundary and another beyond the last."""
+    """One rate up to each boundary and another beyond the last.
+
+    Args:
+        boundaries: The steps at which the rate changes, ascending.
+        values: The rates, one more.
+        name: What the operations' names start with.
+
+    Example:
+        >>> rate = tf.keras.optimizers.schedules.PiecewiseConstantDecay([100], [1.0, 0.1])
+        >>> sess.run(rate(tf.constant(200)))
+        np.float32(0.1)
+    """
 
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:

@@ -41,7 +41,18 @@ def _next(uid):
 
 
 def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
-    """End the processes of all workers; with `use_sigkill`, also those that don't end within the grace period."""
+    """End the processes of all workers; with `use_sigkill`, also those that don't end within the grace period.
+
+    Args:
+        grace_period: How many seconds they have to end.
+        use_sigkill: Whether they are killed then.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.experimental.terminate_keras_multiprocessing_pools()
+    """
     processes = [process for pool in list(_pools) for process in pool._pool or []]
     for pool in list(_pools):
         pool.terminate()
