@@ -26,7 +26,12 @@ from everflow.ops.nn.weights import assert_broadcastable, broadcast_weights
 
 
 class Reduction:
-    """How the losses of single elements become one: not at all, their sum, or a mean of some kind."""
+    """How the losses of single elements become one: not at all, their sum, or a mean of some kind.
+
+    Example:
+        >>> tf.losses.mean_squared_error([1.0, 2.0], [0.0, 0.0], reduction=tf.losses.Reduction.NONE).shape.as_list()
+        [2]
+    """
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -87,7 +92,25 @@ _DIVISORS = {
 def compute_weighted_loss(
     losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
 ):
-    """Losses times weights, reduced, and put into a collection."""
+    """Losses times weights, reduced, and put into a collection.
+
+    Args:
+        losses: The losses of the elements.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.compute_weighted_loss([1.0, 3.0], weights=[1.0, 0.0]))
+        np.float32(1.0)
+    """
     Reduction.validate(reduction)
     with (
         name_scope(scope, "weighted_loss", (losses, weights)),
@@ -138,7 +161,26 @@ def _loss(name, of_elements, arguments, weights, scope, loss_collection, reducti
 
 def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                         reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
-    """|predictions - labels|."""
+    """|predictions - labels|.
+
+    Args:
+        labels: What is right, of the same shape as what was predicted.
+        predictions: What was predicted.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.absolute_difference([1.0, 2.0], [1.0, 4.0]))
+        np.float32(1.0)
+    """
 
     def distance(labels, predictions):
         return math.abs(math.subtract(predictions, labels))
@@ -149,7 +191,28 @@ def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_colle
 
 def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS, dim=None):  # fmt: skip
-    """One minus the product of labels and predictions along an axis; both are taken to have unit length."""
+    """One minus the product of labels and predictions along an axis; both are taken to have unit length.
+
+    Args:
+        labels: What is right, of the same shape as what was predicted.
+        predictions: What was predicted.
+        axis: The axis along which vectors lie.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+        dim: An older name of `axis`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.cosine_distance([[1.0, 0.0]], [[0.6, 0.8]], axis=1))
+        np.float32(0.39999998)
+    """
     if dim is not None:
         if axis is not None:
             raise ValueError("Cannot specify both 'axis' and 'dim'")
@@ -172,7 +235,26 @@ def hinge_loss(
     loss_collection=GraphKeys.LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """The hinge loss; labels are 0 and 1."""
+    """The hinge loss; labels are 0 and 1.
+
+    Args:
+        labels: 0 or 1, of the shape of `logits`.
+        logits: Scores before a softmax or sigmoid.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.hinge_loss([1.0, 0.0], [0.5, 0.5]))
+        np.float32(1.0)
+    """
 
     def hinge(labels, logits):
         ones = array.ones_like(labels)
@@ -184,7 +266,27 @@ def hinge_loss(
 
 def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
-    """Half the squared error up to `delta`, and linear beyond."""
+    """Half the squared error up to `delta`, and linear beyond.
+
+    Args:
+        labels: What is right, of the same shape as what was predicted.
+        predictions: What was predicted.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        delta: Where it becomes linear.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.huber_loss([0.0, 0.0], [0.5, 3.0]))
+        np.float32(1.3125)
+    """
 
     def huber(labels, predictions):
         error = math.abs(math.subtract(predictions, labels))
@@ -199,7 +301,27 @@ def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_col
 
 def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_collection=GraphKeys.LOSSES,
              reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
-    """The cross entropy of probabilities; `epsilon` keeps logarithms finite."""
+    """The cross entropy of probabilities; `epsilon` keeps logarithms finite.
+
+    Args:
+        labels: What is right, of the same shape as what was predicted.
+        predictions: Probabilities.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        epsilon: A small number that keeps a division from being one by zero.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.log_loss([1.0, 0.0], [0.9, 0.1]))
+        np.float32(0.10536041)
+    """
 
     def entropy(labels, predictions):
         happens = math.multiply(labels, math.log(predictions + epsilon))
@@ -210,7 +332,25 @@ def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_co
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES):
-    """The squared error of differences between the elements of each sample, over all pairs."""
+    """The squared error of differences between the elements of each sample, over all pairs.
+
+    Args:
+        labels: What is right, of the same shape as what was predicted.
+        predictions: What was predicted.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.mean_pairwise_squared_error([[1.0, 2.0]], [[1.0, 4.0]]))
+        np.float32(4.0)
+    """
     _required(labels=labels, predictions=predictions)
     with name_scope(scope, "mean_pairwise_squared_error", (predictions, labels, weights)):
         weights = math.cast(weights, dtypes.float32)
@@ -237,7 +377,23 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collec
                        reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """The squared error.
 
-    >>> loss = tf.losses.mean_squared_error(labels, predictions)
+    Args:
+        labels: What is right, of the same shape as what was predicted.
+        predictions: What was predicted.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.mean_squared_error(labels=[1.0, 2.0], predictions=[1.0, 4.0]))
+        np.float32(2.0)
     """
 
     def square(labels, predictions):
@@ -249,7 +405,27 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collec
 
 def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothing=0, scope=None, loss_collection=GraphKeys.LOSSES,
                           reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
-    """The cross entropy of each class by itself; smoothing moves labels towards one half."""
+    """The cross entropy of each class by itself; smoothing moves labels towards one half.
+
+    Args:
+        multi_class_labels: 0 or 1 for each class, of the shape of `logits`.
+        logits: Scores before a softmax or sigmoid.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        label_smoothing: How far labels are moved towards all classes being equal, between 0 and 1.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.sigmoid_cross_entropy([[1, 0]], [[2.0, -2.0]]))
+        np.float32(0.12692802)
+    """
 
     def entropy(labels, logits):
         if label_smoothing > 0:
@@ -266,6 +442,25 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
                           reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """The cross entropy of classes that exclude each other, from one-hot labels; smoothing spreads them over all
     classes.
+
+    Args:
+        onehot_labels: The probabilities that are right: [batch, classes].
+        logits: Scores before a softmax or sigmoid.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        label_smoothing: How far labels are moved towards all classes being equal, between 0 and 1.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.softmax_cross_entropy([[0, 1]], [[1.0, 3.0]]))
+        np.float32(0.12692809)
     """
 
     def entropy(labels, logits):
@@ -302,7 +497,23 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
                                  reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """The cross entropy of classes that exclude each other, from labels that are class numbers.
 
-    >>> loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    Args:
+        labels: The true classes: [batch].
+        logits: Scores before a softmax or sigmoid.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts to the losses.
+        scope: The name of the scope of its operations.
+        loss_collection: The collection the loss is added to.
+        reduction: How the losses of the elements become one: a value of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; a tensor with `Reduction.NONE`.
+
+    Raises:
+        ValueError: If shapes don't fit, or labels or predictions are None.
+
+    Example:
+        >>> sess.run(tf.losses.sparse_softmax_cross_entropy(labels=[1], logits=[[1.0, 3.0]]))
+        np.float32(0.12692809)
     """
     _required(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
@@ -315,28 +526,94 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
 
 
 def add_loss(loss, loss_collection=GraphKeys.LOSSES):
-    """Put a loss into a collection; None for none."""
+    """Put a loss into a collection; None for none.
+
+    Args:
+        loss: The loss.
+        loss_collection: The collection the loss is added to.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.losses.add_loss(tf.constant(2.0))
+        >>> sess.run(tf.losses.get_total_loss())
+        np.float32(2.0)
+    """
     if loss_collection:
         add_to_collection(loss_collection, loss)
 
 
 def get_losses(scope=None, loss_collection=GraphKeys.LOSSES):
-    """The losses in a collection, those under a scope only where one is given."""
+    """The losses in a collection, those under a scope only where one is given.
+
+    Args:
+        scope: Only losses whose names match this at their start, a regular expression.
+        loss_collection: The collection the loss is added to.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> loss = tf.losses.mean_squared_error([1.0], [2.0])
+        >>> tf.losses.get_losses() == [loss]
+        True
+    """
     return get_collection(loss_collection, scope)
 
 
 def get_regularization_losses(scope=None):
-    """The losses that regularizers gave."""
+    """The losses that regularizers gave.
+
+    Args:
+        scope: Only losses whose names match this at their start, a regular expression.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> v = tf.get_variable("v", [], regularizer=tf.contrib.layers.l2_regularizer(0.5))
+        >>> len(tf.losses.get_regularization_losses())
+        1
+    """
     return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
 
 
 def get_regularization_loss(scope=None, name="total_regularization_loss"):
-    """The sum of the losses that regularizers gave; zero where there are none."""
+    """The sum of the losses that regularizers gave; zero where there are none.
+
+    Args:
+        scope: Only losses whose names match this at their start, a regular expression.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> v = tf.get_variable("v", [], initializer=tf.ones_initializer(), regularizer=tf.contrib.layers.l2_regularizer(0.5))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(tf.losses.get_regularization_loss())
+        np.float32(0.25)
+    """
     losses = get_regularization_losses(scope)
     return math.add_n(losses, name=name) if losses else constant(0.0)
 
 
 def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
-    """The sum of all losses, with those of regularizers."""
+    """The sum of all losses, with those of regularizers.
+
+    Args:
+        add_regularization_losses: Whether those of regularizers are added.
+        name: The name of the operation in the graph.
+        scope: Only losses whose names match this at their start, a regular expression.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> loss = tf.losses.mean_squared_error([1.0], [3.0])
+        >>> sess.run(tf.losses.get_total_loss())
+        np.float32(4.0)
+    """
     regularization = get_regularization_losses(scope) if add_regularization_losses else []
     return math.add_n([*get_losses(scope), *regularization], name=name)

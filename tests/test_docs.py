@@ -37,8 +37,17 @@ def test_the_architecture_has_every_package_and_every_file_of_the_runtime():
 
 
 def test_files_say_what_lives_in_them_and_are_short():
-    sources = [path for path in ROOT.rglob("*.py") if not path.name.endswith("_pb2.py")]
-    assert not [path for path in sources if not ast.get_docstring(ast.parse(path.read_text(), str(path)))]
-    assert not [
-        path for path in sources if len(path.read_text().splitlines()) > 620 and path != ROOT / "__init__.py"
-    ]  # which is a list of names
+    trees = {path: ast.parse(path.read_text()) for path in ROOT.rglob("*.py") if not path.name.endswith("_pb2.py")}
+    assert not [path for path, tree in trees.items() if not ast.get_docstring(tree)]
+    del trees[ROOT / "__init__.py"]  # which is a list of names
+    assert not [path for path, tree in trees.items() if lines_of_code(tree) > 620]
+
+
+def lines_of_code(tree):
+    """The lines of a file without the docstrings of its functions and classes, which are the API reference."""
+    documents = [
+        node.body[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
+    ]
+    return tree.body[-1].end_lineno - sum(doc.end_lineno - doc.lineno for doc in documents)

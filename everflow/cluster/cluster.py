@@ -10,11 +10,13 @@ from everflow.protos import cluster_pb2
 class ClusterSpec:
     """A cluster as sets of tasks, called jobs, that talk to each other.
 
-    >>> cluster = tf.train.ClusterSpec({"ps": ["host0:2222"], "worker": ["host1:2222", "host2:2222"]})
-    >>> cluster.task_address("worker", 1)
-    'host2:2222'
+    Args:
+        cluster: Addresses by job: lists, or dictionaries by task number; a ClusterDef, or another ClusterSpec.
 
-    A task list may also be a dictionary from task index to address, where only some tasks are known.
+    Example:
+        >>> cluster = tf.train.ClusterSpec({"ps": ["host0:2222"], "worker": ["host1:2222", "host2:2222"]})
+        >>> cluster.task_address("worker", 1), cluster.num_tasks("ps")
+        ('host2:2222', 1)
     """
 
     def __init__(self, cluster: Any) -> None:

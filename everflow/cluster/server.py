@@ -43,7 +43,21 @@ class Server:
 
     @staticmethod
     def create_local_server(config: config_pb2.ConfigProto | None = None, start: bool = True) -> Server:
-        """A cluster of one task, this process, on a port that is free."""
+        """A cluster of one task, this process, on a port that is free.
+
+        Args:
+            config: A `tf.ConfigProto` with settings.
+            start: Whether it serves at once.
+
+        Returns:
+            A `tf.train.Server`.
+
+        Example:
+            >>> server = tf.train.Server.create_local_server()
+            >>> with tf.Session(server.target) as session:
+            ...     print(session.run(tf.constant(2) * 3))
+            6
+        """
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
     def _make(self) -> None:

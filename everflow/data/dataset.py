@@ -17,7 +17,16 @@ from everflow.framework.type_specs import TensorSpec
 
 
 class DatasetSpec(structure.VariantSpec):
-    """The type of a dataset: the specs of its elements."""
+    """The type of a dataset: the specs of its elements.
+
+    Args:
+        element_spec: The specs of an element.
+        dataset_shape: The shape, where it is a tensor of datasets.
+
+    Example:
+        >>> tf.data.DatasetSpec(tf.TensorSpec([], tf.int64)).value_type
+        <class 'everflow.data.dataset.Dataset'>
+    """
 
     variant_shape = TensorShape([])
     is_its_own_legacy = True
@@ -52,8 +61,14 @@ class DatasetSpec(structure.VariantSpec):
 class Dataset(structure.Elements, structure.VariantValue):
     """A sequence of elements: nests of tensors of one structure.
 
-    >>> dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(1000).batch(32).repeat()
-    >>> image_batch, label_batch = dataset.make_one_shot_iterator().get_next()
+    Datasets are made by `from_tensor_slices`, `from_generator`, `range` and others, and from each other by methods; an
+    iterator gives their elements to the graph.
+
+    Example:
+        >>> dataset = tf.data.Dataset.from_tensor_slices([1, 2, 3, 4]).map(lambda x: x * x).batch(2)
+        >>> batch = dataset.make_one_shot_iterator().get_next()
+        >>> sess.run(batch), sess.run(batch)
+        (array([1, 4], dtype=int32), array([ 9, 16], dtype=int32))
     """
 
     def __init__(self):
@@ -156,7 +171,19 @@ class Dataset(structure.Elements, structure.VariantValue):
     def from_tensor_slices(tensors):
         """A dataset of the rows of tensors, all with the same first size.
 
-        >>> tf.data.Dataset.from_tensor_slices({"x": [1, 2, 3], "y": ["a", "b", "c"]})
+        Args:
+            tensors: A tensor or array, or a structure of them, with as many rows.
+
+        Returns:
+            A Dataset with an element for each row.
+
+        Raises:
+            ValueError: If there are no tensors, or a scalar is among them.
+
+        Example:
+            >>> dataset = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "y": [0, 1]})
+            >>> sess.run(dataset.make_one_shot_iterator().get_next())
+            {'x': np.float32(1.0), 'y': np.int32(0)}
         """
         element = structure.normalize(tensors)
         spec = structure.map_nest(structure.spec_of, element)
@@ -190,7 +217,23 @@ class Dataset(structure.Elements, structure.VariantValue):
     def from_generator(generator, output_types, output_shapes=None, args=None):
         """A dataset of what a Python function's iterator yields.
 
-        >>> tf.data.Dataset.from_generator(lambda: ((i, [1] * i) for i in range(3)), (tf.int64, tf.int64), ([], [None]))
+        Args:
+            generator: A function without arguments, or with `args`, that returns an iterable.
+            output_types: The types of an element.
+            output_shapes: The shapes of an element; any if None.
+            args: Tensors, whose values the function is called with.
+
+        Returns:
+            A Dataset.
+
+        Raises:
+            TypeError: If `generator` is no function.
+
+        Example:
+            >>> dataset = tf.data.Dataset.from_generator(lambda: (n * n for n in range(3)), tf.int32)
+            >>> element = dataset.make_one_shot_iterator().get_next()
+            >>> [int(sess.run(element)) for _ in range(3)]
+            [0, 1, 4]
         """
         from everflow.data.generators import from_generator  # builds on this module
 
@@ -198,7 +241,22 @@ class Dataset(structure.Elements, structure.VariantValue):
 
     @staticmethod
     def range(*args):
-        """The integers of a range, as int64: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
+        """The integers of a range, as int64: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`.
+
+        Args:
+            *args: The limit; or the start, the limit and the step, as Python's `range` takes them.
+
+        Returns:
+            A Dataset of int64 scalars.
+
+        Raises:
+            ValueError: If there are too many numbers, or none.
+
+        Example:
+            >>> element = tf.data.Dataset.range(1, 7, 2).make_one_shot_iterator().get_next()
+            >>> [int(sess.run(element)) for _ in range(3)]
+            [1, 3, 5]
+        """
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`: {args}")
         start, stop, step = {1: lambda b: (0, b, 1), 2: lambda a, b: (a, b, 1), 3: lambda a, b, c: (a, b, c)}[
@@ -210,7 +268,19 @@ class Dataset(structure.Elements, structure.VariantValue):
     def zip(datasets):
         """A dataset of nests of the elements of several datasets, as long as the shortest.
 
-        >>> tf.data.Dataset.zip((features, labels))
+        Args:
+            datasets: A structure of datasets.
+
+        Returns:
+            A Dataset whose elements have that structure; it ends with the shortest.
+
+        Raises:
+            TypeError: If the datasets are given in a list.
+
+        Example:
+            >>> both = tf.data.Dataset.zip((tf.data.Dataset.range(3), tf.data.Dataset.range(3, 6)))
+            >>> sess.run(both.make_one_shot_iterator().get_next())
+            (np.int64(0), np.int64(3))
         """
         parts = structure.flatten(datasets)
         for part in parts:
@@ -224,7 +294,24 @@ class Dataset(structure.Elements, structure.VariantValue):
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None):
-        """A dataset of the names of all files that match one or several patterns; shuffled unless asked not to be."""
+        """A dataset of the names of all files that match one or several patterns; shuffled unless asked not to be.
+
+        Args:
+            file_pattern: A pattern, or a list or tensor of them.
+            shuffle: Whether the order is random; True if None.
+            seed: A number that makes the random numbers the same in each run of the program.
+
+        Returns:
+            A Dataset of names, sorted where not shuffled.
+
+        Raises:
+            InvalidArgumentError: When it runs, if no file matches.
+
+        Example:
+            >>> open("a.txt", "w").close()
+            >>> sess.run(tf.data.Dataset.list_files("*.txt").make_one_shot_iterator().get_next())
+            b'./a.txt'
+        """
         from everflow.data.files import list_files  # builds on this module
 
         return list_files(file_pattern, shuffle, seed)

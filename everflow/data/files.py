@@ -100,9 +100,19 @@ class _PlainFileDataset(_FileDataset):
 
 
 class TextLineDatasetV1(_PlainFileDataset):
-    """The lines of text files, without their ends.
+    r"""The lines of text files, without their ends.
 
-    >>> tf.data.TextLineDataset(["a.txt", "b.txt"]).skip(1)
+    Args:
+        filenames: The files' names: a string, a list or a tensor.
+        compression_type: `GZIP`, `ZLIB`, or None for none.
+        buffer_size: How many elements, or bytes of a file, are kept.
+        num_parallel_reads: How many files are read at the same time.
+
+    Example:
+        >>> with open("lines.txt", "w") as file:
+        ...     print("header", "first", sep="\n", file=file)
+        >>> sess.run(tf.data.TextLineDataset("lines.txt").skip(1).make_one_shot_iterator().get_next())
+        b'first'
     """
 
     _op_type = "TextLineDataset"
@@ -111,14 +121,41 @@ class TextLineDatasetV1(_PlainFileDataset):
 class TFRecordDatasetV1(_PlainFileDataset):
     """The records of TFRecord files.
 
-    >>> tf.data.TFRecordDataset("train.tfrecord").map(parse)
+    Args:
+        filenames: The files' names: a string, a list or a tensor.
+        compression_type: `GZIP`, `ZLIB`, or None for none.
+        buffer_size: How many elements, or bytes of a file, are kept.
+        num_parallel_reads: How many files are read at the same time.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"first")
+        >>> sess.run(tf.data.TFRecordDataset("data.tfrecord").make_one_shot_iterator().get_next())
+        b'first'
     """
 
     _op_type = "TFRecordDataset"
 
 
 class FixedLengthRecordDatasetV1(_FileDataset):
-    """Records of `record_bytes` bytes each, between a header and a footer."""
+    """Records of `record_bytes` bytes each, between a header and a footer.
+
+    Args:
+        filenames: The files' names: a string, a list or a tensor.
+        record_bytes: How many bytes a record has.
+        header_bytes: How many bytes are skipped at the start of a file; none if None.
+        footer_bytes: How many bytes are skipped at the end of a file; none if None.
+        buffer_size: How many elements, or bytes of a file, are kept.
+        compression_type: `GZIP`, `ZLIB`, or None for none.
+        num_parallel_reads: How many files are read at the same time.
+
+    Example:
+        >>> with open("data.bin", "wb") as file:
+        ...     _ = file.write(b"abcdef")
+        >>> record = tf.data.FixedLengthRecordDataset("data.bin", 3).make_one_shot_iterator().get_next()
+        >>> sess.run(record)
+        b'abc'
+    """
 
     @takes(
         """filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,

@@ -42,7 +42,22 @@ class _Saved:
 
 
 class Iterator(structure.Elements, _Saved):
-    """A place in a dataset; `get_next()` gives tensors that hold the next element in each run."""
+    """A place in a dataset; `get_next()` gives tensors that hold the next element in each run.
+
+    Args:
+        iterator_resource: The tensor that stands for the iterator.
+        initializer: The operation that puts it at the start of a dataset, or None.
+        output_types: The types of an element.
+        output_shapes: The shapes of an element.
+        output_classes: The classes of an element.
+
+    Example:
+        >>> iterator = tf.data.Dataset.range(3).make_initializable_iterator()
+        >>> element = iterator.get_next()
+        >>> sess.run(iterator.initializer)
+        >>> sess.run(element), sess.run(element)
+        (np.int64(0), np.int64(1))
+    """
 
     def __init__(self, iterator_resource, initializer, output_types, output_shapes, output_classes):
         if iterator_resource is None or initializer is None and output_types is None:
@@ -63,8 +78,24 @@ class Iterator(structure.Elements, _Saved):
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
         """An iterator without a dataset: `make_initializer(dataset)` makes the op that gives it one.
 
-        >>> iterator = tf.data.Iterator.from_structure(train.output_types, train.output_shapes)
-        >>> use_training_data = iterator.make_initializer(train)
+        Args:
+            output_types: The types of an element.
+            output_shapes: The shapes of an element; any if None.
+            shared_name: The name under which other sessions of the same server find it, too.
+            output_classes: The classes of an element; tensors if None.
+
+        Returns:
+            An iterator, which `make_initializer(dataset)` puts at the start of a dataset.
+
+        Raises:
+            TypeError: If the structures don't fit.
+
+        Example:
+            >>> iterator = tf.data.Iterator.from_structure(tf.int64, [])
+            >>> element = iterator.get_next()
+            >>> sess.run(iterator.make_initializer(tf.data.Dataset.range(5, 8)))
+            >>> sess.run(element)
+            np.int64(5)
         """
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
         with device("/cpu:0"):

@@ -10,7 +10,15 @@ from everflow.framework.shapes import TensorShape
 
 
 class OptionalStructure(structure.VariantSpec):
-    """The type of an optional: the specs of its value."""
+    """The type of an optional: the specs of its value.
+
+    Args:
+        value_structure: A spec, or structure of specs, of the value.
+
+    Example:
+        >>> tf.OptionalSpec(tf.TensorSpec([], tf.int32))
+        OptionalStructure(TensorSpec(shape=(), dtype=tf.int32, name=None),)
+    """
 
     def __init__(self, value_structure):
         self._value_structure = value_structure

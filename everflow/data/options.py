@@ -135,9 +135,12 @@ class DistributeOptions(_Settings):
 class Options(_Settings):
     """Settings of a dataset.
 
-    >>> options = tf.data.Options()
-    >>> options.experimental_deterministic = False
-    >>> dataset = dataset.with_options(options)
+    Example:
+        >>> options = tf.data.Options()
+        >>> options.experimental_deterministic = False
+        >>> dataset = tf.data.Dataset.range(3).with_options(options)
+        >>> dataset.options().experimental_deterministic
+        False
     """
 
     _types = {

@@ -34,7 +34,20 @@ class _TotalShaped:
 
 
 class Beta(_TotalShaped, Scalar):
-    """The beta distribution, of density proportional to `x ** (concentration1 - 1) * (1 - x) ** (concentration0 - 1)`."""
+    """The beta distribution, of density proportional to `x ** (concentration1 - 1) * (1 - x) ** (concentration0 - 1)`.
+
+    Args:
+        concentration1: The concentration of 1; 1 if None.
+        concentration0: The concentration of 0; 1 if None.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> d = tf.distributions.Beta(2.0, 3.0)
+        >>> sess.run([d.mean(), d.prob(0.5)])
+        [np.float32(0.4), np.float32(1.5)]
+    """
 
     _parameter_names = ("concentration1", "concentration0")
 
@@ -144,7 +157,15 @@ class Concentrations(_TotalShaped, Vector):
 class Dirichlet(Concentrations):
     """The Dirichlet distribution: probabilities of classes, each the likelier the higher its concentration.
 
-    >>> tf.distributions.Dirichlet([1.0, 1.0, 2.0]).mean()  # [0.25, 0.25, 0.5]
+    Args:
+        concentration: The concentrations, positive.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.Dirichlet([1.0, 2.0, 1.0]).mean())
+        array([0.25, 0.5 , 0.25], dtype=float32)
     """
 
     def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):

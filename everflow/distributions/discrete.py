@@ -20,7 +20,18 @@ from everflow.ops.random import distributions as random
 class Bernoulli(Scalar):
     """1 with the given probability, else 0; the probability is given as such or by its logit.
 
-    >>> tf.distributions.Bernoulli(probs=0.25).log_prob(1)  # log(0.25)
+    Args:
+        logits: The scores whose sigmoid or softmax are the probabilities; give these or `probs`.
+        probs: The probabilities; give these or `logits`.
+        dtype: The type of the samples.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> d = tf.distributions.Bernoulli(probs=0.25)
+        >>> sess.run([d.prob(1), d.mean()])
+        [np.float32(0.25), np.float32(0.25)]
     """
 
     _parameter_names = ("logits",)
@@ -98,7 +109,18 @@ def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
 class Categorical(Distribution):
     """One of several classes, numbered from 0, by the probabilities (or their logits) along the last axis.
 
-    >>> tf.distributions.Categorical(probs=[0.1, 0.2, 0.7]).log_prob(2)  # log(0.7)
+    Args:
+        logits: The scores whose sigmoid or softmax are the probabilities; give these or `probs`.
+        probs: The probabilities; give these or `logits`.
+        dtype: The type of the samples.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> d = tf.distributions.Categorical(probs=[0.1, 0.2, 0.7])
+        >>> sess.run([d.prob(2), d.mode()])
+        [np.float32(0.7), np.int32(2)]
     """
 
     def __init__(

@@ -24,7 +24,15 @@ from everflow.ops.control_flow.grouping import with_dependencies
 
 
 class ReparameterizationType:
-    """Whether gradients flow through samples into the parameters."""
+    """Whether gradients flow through samples into the parameters.
+
+    Args:
+        rep_type: Its name.
+
+    Example:
+        >>> tf.distributions.Normal(0.0, 1.0).reparameterization_type == tf.distributions.FULLY_REPARAMETERIZED
+        True
+    """
 
     def __init__(self, rep_type):
         self._rep_type = rep_type
@@ -85,13 +93,22 @@ def _of_value(method, derived=None):
 
 
 class Distribution:
-    """A batch of probability distributions, all of one kind.
+    """A batch of probability distributions, all of one kind. A sample has shape `sample_shape + batch_shape + event_shape`:
+    draws, of so many distributions, of values.
 
-    A sample has shape `sample_shape + batch_shape + event_shape`: draws, of so many distributions, of values.
+    Args:
+        dtype: The type of the samples.
+        reparameterization_type: Whether gradients flow through samples into the parameters.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        parameters: What it was made with, by name.
+        graph_parents: Tensors it is made of.
+        name: What the operations' names start with.
 
-    >>> normal = tf.distributions.Normal(loc=[0.0, 1.0], scale=1.0)
-    >>> normal.sample(3, seed=1).shape.as_list()
-    [3, 2]
+    Example:
+        >>> d = tf.distributions.Normal([0.0, 10.0], 1.0)
+        >>> sess.run(d.sample([3])).shape, d.batch_shape.as_list()
+        ((3, 2), [2])
     """
 
     def __init__(

@@ -39,7 +39,19 @@ class ConcentrationRate(Scalar):
 
 
 class Gamma(ConcentrationRate):
-    """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`."""
+    """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`.
+
+    Args:
+        concentration: The concentrations, positive.
+        rate: The rates, positive.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.Gamma(2.0, 4.0).mean())
+        np.float32(0.5)
+    """
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
         super().__init__(concentration, rate, validate_args, dict(locals()), name)
@@ -95,7 +107,18 @@ def _kl_gamma_gamma(g0, g1, name=None):
 
 
 class Exponential(Gamma):
-    """The exponential distribution: times between events that happen `rate` times in a unit of time."""
+    """The exponential distribution: times between events that happen `rate` times in a unit of time.
+
+    Args:
+        rate: The rates, positive.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.Exponential(2.0).mean())
+        np.float32(0.5)
+    """
 
     _parameter_names = ("rate",)
 

@@ -44,7 +44,17 @@ class LocationScale(Scalar):
 class Normal(LocationScale):
     """The normal distribution, of mean `loc` and standard deviation `scale`.
 
-    >>> tf.distributions.Normal(loc=0.0, scale=2.0).log_prob(1.0)  # -1.7371
+    Args:
+        loc: The mean.
+        scale: The standard deviation.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> d = tf.distributions.Normal(loc=0.0, scale=2.0)
+        >>> sess.run([d.log_prob(1.0), d.cdf(0.0)])
+        [np.float32(-1.7370857), np.float32(0.5)]
     """
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
@@ -99,7 +109,19 @@ def _kl_normal_normal(n_a, n_b, name=None):
 
 
 class Laplace(LocationScale):
-    """The Laplace distribution, of density proportional to `exp(-|x - loc| / scale)`."""
+    """The Laplace distribution, of density proportional to `exp(-|x - loc| / scale)`.
+
+    Args:
+        loc: Where the distribution is centred.
+        scale: How wide it is.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.Laplace(0.0, 1.0).prob(0.0))
+        np.float32(0.5)
+    """
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
         super().__init__(loc, scale, validate_args, dict(locals()), name)
@@ -153,7 +175,20 @@ class NormalWithSoftplusScale(Normal):
 
 
 class StudentT(Scalar):
-    """Student's t distribution, with `df` degrees of freedom, moved by `loc` and stretched by `scale`."""
+    """Student's t distribution, with `df` degrees of freedom, moved by `loc` and stretched by `scale`.
+
+    Args:
+        df: The degrees of freedom, positive.
+        loc: Where the distribution is centred.
+        scale: How wide it is.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.StudentT(df=3.0, loc=0.0, scale=1.0).variance())
+        np.float32(3.0)
+    """
 
     _parameter_names = ("df", "loc", "scale")
 

@@ -55,7 +55,17 @@ class _Counts(Distribution):
 class Multinomial(_Counts, Vector):
     """How often each class comes among `total_count` independent draws.
 
-    >>> tf.distributions.Multinomial(total_count=4.0, probs=[0.2, 0.3, 0.5]).mean()  # [0.8, 1.2, 2.0]
+    Args:
+        total_count: How many trials there are.
+        logits: The scores whose sigmoid or softmax are the probabilities; give these or `probs`.
+        probs: The probabilities; give these or `logits`.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.Multinomial(total_count=4.0, probs=[0.2, 0.3, 0.5]).mean())
+        array([0.8, 1.2, 2. ], dtype=float32)
     """
 
     _wrong_total = "counts must sum to `self.total_count`"
@@ -107,7 +117,19 @@ class Multinomial(_Counts, Vector):
 
 
 class DirichletMultinomial(_Counts, Concentrations):
-    """How often each class comes among `total_count` draws, with probabilities from a Dirichlet distribution."""
+    """How often each class comes among `total_count` draws, with probabilities from a Dirichlet distribution.
+
+    Args:
+        total_count: How many trials there are.
+        concentration: The concentrations, positive.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.DirichletMultinomial(4.0, [1.0, 2.0, 1.0]).mean())
+        array([1., 2., 1.], dtype=float32)
+    """
 
     def __init__(
         self, total_count, concentration, validate_args=False, allow_nan_stats=True, name="DirichletMultinomial"

@@ -17,7 +17,16 @@ from everflow.ops.random import distributions as random
 class Uniform(Scalar):
     """All values from `low` up to, and without, `high` alike.
 
-    >>> tf.distributions.Uniform(low=0.0, high=4.0).cdf(1.0)  # 0.25
+    Args:
+        low: The lower bound.
+        high: The upper bound.
+        validate_args: Whether parameters and values are checked while the graph runs.
+        allow_nan_stats: Whether a statistic that isn't defined is NaN rather than an error.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.distributions.Uniform(0.0, 4.0).mean())
+        np.float32(2.0)
     """
 
     _parameter_names = ("low", "high")

@@ -25,9 +25,21 @@ def enable_eager_execution(
 ) -> None:
     """Run operations at once from now on, in the whole process. Call it at the start of the program.
 
-    >>> tf.enable_eager_execution()
-    >>> print(tf.constant(2) + 3)
-    tf.Tensor(5, shape=(), dtype=int32)
+    Args:
+        config: A `tf.ConfigProto` with settings.
+        device_policy: What to do with inputs on another device: a value of `tf.contrib.eager`; all are on one here.
+        execution_mode: `tf.contrib.eager.SYNC` or `ASYNC`; both run at once here.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If a graph was drawn before, or the settings differ from those of an earlier call.
+
+    Example:
+        >>> tf.enable_eager_execution()
+        >>> tf.constant(2) + 3
+        <tf.Tensor: id=2, shape=(), dtype=int32, numpy=5>
     """
     if config is not None and not isinstance(config, config_pb2.ConfigProto):
         raise TypeError(f"config must be a ConfigProto, not {type(config)}")
@@ -62,7 +74,19 @@ def graph_mode() -> AbstractContextManager[Graph]:
 
 
 def disable_eager_execution() -> None:
-    """Draw graphs, as is done anyway, also where eager execution was enabled before."""
+    """Draw graphs, as is done anyway, also where eager execution was enabled before.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If something was run eagerly, or a graph drawn eagerly, before.
+
+    Example:
+        >>> tf.disable_eager_execution()
+        >>> tf.executing_eagerly()
+        False
+    """
     if scopes._DefaultGraphs.make_bottom is Graph:
         return
     if not scopes.executing_eagerly() and scopes.has_default_graph():

@@ -99,7 +99,23 @@ def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
 def py_function(func: Callable[..., Any], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Any:
     """An op that calls `func(*tensors)` with eager tensors when it runs; gradients flow through it.
 
-    >>> y = tf.py_function(lambda x: x.numpy() ** 2 if x < 0 else x, [x], tf.float32)
+    Args:
+        func: The function of eager tensors.
+        inp: A list of tensors.
+        Tout: The type, or list of types, of what it returns.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor, or list of tensors, of unknown shapes.
+
+    Raises:
+        TypeError: If what it returns has another type, when it runs.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> y = tf.py_function(lambda t: t * t if t > 0 else t, [x], tf.float32)
+        >>> sess.run([y, tf.gradients(y, x)[0]])
+        [np.float32(9.0), np.float32(6.0)]
     """
     script.check_callable(func)
     several = isinstance(Tout, (list, tuple))

@@ -29,10 +29,13 @@ def enable_v2_behavior() -> None:
     """Be TensorFlow 2: eager execution, resource variables, functional control flow, plain sizes in shapes, and `==` on
     tensors by their values. Call it at the start of the program; names stay those of TensorFlow 1.
 
-    >>> tf.enable_v2_behavior()
-    >>> x = tf.constant([1, 2])
-    >>> (x == [1, 3]).numpy(), x.shape[0]
-    (array([ True, False]), 2)
+    Returns:
+        None.
+
+    Example:
+        >>> tf.enable_v2_behavior()
+        >>> tf.constant([1, 2]) == tf.constant([1, 3])
+        <tf.Tensor: id=2, shape=(2,), dtype=bool, numpy=array([ True, False])>
     """
     enable_eager_execution()
     mark(True)
@@ -43,7 +46,16 @@ def enable_v2_behavior() -> None:
 
 
 def disable_v2_behavior() -> None:
-    """Be TensorFlow 1 in everything: programs written for both call this."""
+    """Be TensorFlow 1 in everything: programs written for both call this.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.disable_v2_behavior()
+        >>> tf.executing_eagerly()
+        False
+    """
     disable_eager_execution()
     mark(False)
     disable_v2_tensorshape()

@@ -26,11 +26,28 @@ _FORMATS = ("saver", "checkpoint")
 def model_to_estimator(
     keras_model=None, keras_model_path=None, custom_objects=None, model_dir=None, config=None, checkpoint_format="saver"
 ):
-    """An Estimator that trains, evaluates and predicts as a compiled model does, or as one in a file.
+    """An Estimator that trains, evaluates and predicts as a compiled model does, or as one in a file. Features are the
+    model's inputs, a tensor or a dict by their names; labels are its targets.
 
-    Features are the model's inputs, a tensor or a dict by their names; labels are its targets.
+    Args:
+        keras_model: The model.
+        keras_model_path: A file with one.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+        model_dir: The folder of checkpoints and event files.
+        config: A `tf.estimator.RunConfig`.
+        checkpoint_format: `saver` or `checkpoint`.
 
-    >>> estimator = tf.keras.estimator.model_to_estimator(model, model_dir="/tmp/model")  # doctest: +SKIP
+    Returns:
+        A `tf.estimator.Estimator`.
+
+    Raises:
+        ValueError: If neither or both are given, or the model isn't compiled.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> type(tf.keras.estimator.model_to_estimator(model, model_dir="model")).__name__
+        'Estimator'
     """
     if not (keras_model or keras_model_path):
         raise ValueError("Either `keras_model` or `keras_model_path` is needed: neither was given.")

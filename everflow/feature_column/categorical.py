@@ -74,7 +74,23 @@ class IdentityCategoricalColumn(
 
 
 def categorical_column_with_identity(key, num_buckets, default_value=None):
-    """Integers below `num_buckets` as ids. Others become `default_value`; without one they are an error of the run."""
+    """Integers below `num_buckets` as ids. Others become `default_value`; without one they are an error of the run.
+
+    Args:
+        key: The name of the feature.
+        num_buckets: How many categories there are.
+        default_value: What stands for a value that is not among the known ones.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If a number isn't possible.
+
+    Example:
+        >>> tf.feature_column.categorical_column_with_identity("word", 1000).name
+        'word'
+    """
     if num_buckets < 1:
         raise ValueError(f"num_buckets {num_buckets} < 1, column_name {key}")
     if default_value is not None and not 0 <= default_value < num_buckets:
@@ -98,7 +114,23 @@ class HashedCategoricalColumn(
 
 
 def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
-    """Strings or integers, hashed to ids below `hash_bucket_size`: no vocabulary is needed, but values may collide."""
+    """Strings or integers, hashed to ids below `hash_bucket_size`: no vocabulary is needed, but values may collide.
+
+    Args:
+        key: The name of the feature.
+        hash_bucket_size: How many buckets values are spread over.
+        dtype: The type of the feature.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the size or type isn't possible.
+
+    Example:
+        >>> tf.feature_column.categorical_column_with_hash_bucket("word", 1000).name
+        'word'
+    """
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
     if hash_bucket_size < 1:
@@ -143,7 +175,28 @@ class VocabularyFileCategoricalColumn(
 def categorical_column_with_vocabulary_file(
     key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
 ):
-    """Values by their line in a file. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids."""
+    """Values by their line in a file. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids.
+
+    Args:
+        key: The name of the feature.
+        vocabulary_file: The file with a known value in each line.
+        vocabulary_size: How many lines of the file count; all of them if None.
+        num_oov_buckets: How many buckets other values are spread over.
+        default_value: What stands for a value that is not among the known ones.
+        dtype: The type of the feature.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the file is missing, or numbers aren't possible.
+
+    Example:
+        >>> with open("words.txt", "w") as file:
+        ...     print("red", file=file)
+        >>> tf.feature_column.categorical_column_with_vocabulary_file("word", "words.txt", 1).name
+        'word'
+    """
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
     if vocabulary_size is None:
@@ -193,9 +246,22 @@ class VocabularyListCategoricalColumn(
 def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
     """Values by their place in a list. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids.
 
-    >>> colors = tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "green", "blue"])
-    >>> tf.feature_column.indicator_column(colors).variable_shape
-    TensorShape([Dimension(1), Dimension(3)])
+    Args:
+        key: The name of the feature.
+        vocabulary_list: The known values.
+        dtype: The type of the feature.
+        default_value: What stands for a value that is not among the known ones.
+        num_oov_buckets: How many buckets other values are spread over.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the list is empty or has something twice, or numbers aren't possible.
+
+    Example:
+        >>> tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "green", "blue"]).name
+        'color'
     """
     if vocabulary_list is None or len(vocabulary_list) < 1:
         raise ValueError(f"vocabulary_list of column {key!r} is {vocabulary_list}: it needs at least one value.")
@@ -250,7 +316,24 @@ class WeightedCategoricalColumn(
 
 
 def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
-    """Categories that count as much as the numbers of another feature, of the same sparse shape, say."""
+    """Categories that count as much as the numbers of another feature, of the same sparse shape, say.
+
+    Args:
+        categorical_column: The column of categories.
+        weight_feature_key: The name of the feature with the weights.
+        dtype: The type of the feature.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the type isn't one of numbers.
+
+    Example:
+        >>> word = tf.feature_column.categorical_column_with_identity("word", 10)
+        >>> tf.feature_column.weighted_categorical_column(word, "frequency").name
+        'word_weighted_by_frequency'
+    """
     if dtype is None or not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")
     return WeightedCategoricalColumn(categorical_column, weight_feature_key, dtype)

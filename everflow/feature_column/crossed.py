@@ -53,7 +53,23 @@ class CrossedColumn(
 
 
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    """Combinations of values of several features or categorical columns, hashed to ids below `hash_bucket_size`."""
+    """Combinations of values of several features or categorical columns, hashed to ids below `hash_bucket_size`.
+
+    Args:
+        keys: Names of features, or categorical columns.
+        hash_bucket_size: How many buckets values are spread over.
+        hash_key: A key of the hash.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If there are fewer than two, or one is of the wrong kind.
+
+    Example:
+        >>> tf.feature_column.crossed_column(["country", "language"], 1000).name
+        'country_X_language'
+    """
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size of crossed_column must be at least 1, got {hash_bucket_size}.")
     if not keys or len(keys) < 2:

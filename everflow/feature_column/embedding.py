@@ -94,9 +94,27 @@ class EmbeddingColumn(EmbeddingBase, collections.namedtuple("EmbeddingColumn", _
 def embedding_column(categorical_column, **settings):
     """Categories as learned vectors of `dimension` numbers; those of one row are combined: "mean", "sqrtn" or "sum".
 
-    >>> word = tf.feature_column.categorical_column_with_hash_bucket("word", 1000)
-    >>> tf.feature_column.input_layer({"word": tf.constant([["a"], ["b"]])}, [tf.feature_column.embedding_column(word, 8)])
-    <tf.Tensor 'input_layer/concat/concat:0' shape=(2, 8) dtype=float32>
+    Args:
+        categorical_column: The column of categories.
+        dimension: How many numbers stand for a category.
+        combiner: How several values are joined: `sum`, `mean` or `sqrtn`.
+        initializer: What the numbers start as.
+        ckpt_to_load_from: A checkpoint whose values they start with.
+        tensor_name_in_ckpt: The variable's name in that checkpoint.
+        max_norm: The longest a category's vector may be; longer ones are scaled down.
+        trainable: Whether they are trained.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If a number or initializer isn't possible.
+
+    Example:
+        >>> word = tf.feature_column.categorical_column_with_identity("word", 10)
+        >>> layer = tf.feature_column.input_layer({"word": [[3], [4]]}, [tf.feature_column.embedding_column(word, 4)])
+        >>> layer.shape.as_list()
+        [2, 4]
     """
     name = getattr(categorical_column, "name", None)
     return EmbeddingColumn(categorical_column, **with_initializer(settings, name))
@@ -154,7 +172,30 @@ class GraphSharedEmbeddingColumn(SharedEmbeddingBase, collections.namedtuple("_S
 
 @takes(SHARED_PARAMETERS)
 def shared_embedding_columns(categorical_columns, shared_embedding_collection_name, **settings):
-    """Embedding columns, one for each categorical column, which all look up the same table."""
+    """Embedding columns, one for each categorical column, which all look up the same table.
+
+    Args:
+        categorical_columns: The columns of categories.
+        dimension: How many numbers stand for a category.
+        combiner: How several values are joined: `sum`, `mean` or `sqrtn`.
+        initializer: What the numbers start as.
+        shared_embedding_collection_name: The name of what the columns share.
+        ckpt_to_load_from: A checkpoint whose values they start with.
+        tensor_name_in_ckpt: The variable's name in that checkpoint.
+        max_norm: The longest a category's vector may be; longer ones are scaled down.
+        trainable: Whether they are trained.
+
+    Returns:
+        A list of columns.
+
+    Raises:
+        ValueError: If columns don't go together, or a number isn't possible.
+
+    Example:
+        >>> columns = [tf.feature_column.categorical_column_with_identity(key, 10) for key in ("watched", "wanted")]
+        >>> len(tf.feature_column.shared_embedding_columns(columns, 4))
+        2
+    """
     settings = with_initializer(settings)
     name = shared_name(categorical_columns, shared_embedding_collection_name)
     return [
@@ -217,5 +258,20 @@ class IndicatorColumn(
 
 
 def indicator_column(categorical_column):
-    """How often each category is in a row: [2, 0, 1] for two of the first and one of the third."""
+    """How often each category is in a row: [2, 0, 1] for two of the first and one of the third.
+
+    Args:
+        categorical_column: The column of categories.
+
+    Returns:
+        A column.
+
+    Example:
+        >>> word = tf.feature_column.categorical_column_with_identity("word", 3)
+        >>> layer = tf.feature_column.input_layer({"word": [[0], [2]]}, [tf.feature_column.indicator_column(word)])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(layer)
+        array([[1., 0., 0.],
+               [0., 0., 1.]], dtype=float32)
+    """
     return IndicatorColumn(categorical_column)

@@ -93,8 +93,16 @@ class _FeaturesLayer(Layer):
 class DenseFeatures(_FeaturesLayer):
     """What dense columns make of a dict of features, side by side in the order of the columns' names: [batch, numbers].
 
-    >>> columns = [tf.feature_column.numeric_column("price")]
-    >>> model = tf.keras.Sequential([tf.keras.layers.DenseFeatures(columns), tf.keras.layers.Dense(1)])
+    Args:
+        feature_columns: The feature columns.
+        trainable: Whether its weights are trained.
+        name: Its name.
+
+    Example:
+        >>> columns = [tf.feature_column.numeric_column("price")]
+        >>> sess.run(tf.keras.layers.DenseFeatures(columns)({"price": tf.constant([[1.0], [5.0]])}))
+        array([[1.],
+               [5.]], dtype=float32)
     """
 
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
@@ -117,7 +125,20 @@ class DenseFeatures(_FeaturesLayer):
 
 
 class SequenceFeatures(_FeaturesLayer):
-    """What sequence columns make of a dict of features: ([batch, steps, numbers], the steps of each example)."""
+    """What sequence columns make of a dict of features: ([batch, steps, numbers], the steps of each example).
+
+    Args:
+        feature_columns: The feature columns.
+        trainable: Whether its weights are trained.
+        name: Its name.
+
+    Example:
+        >>> columns = [tf.feature_column.sequence_numeric_column("price")]
+        >>> prices = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2])
+        >>> numbers, lengths = tf.keras.experimental.SequenceFeatures(columns)({"price": prices})
+        >>> sess.run(lengths)
+        array([2, 1])
+    """
 
     _kind = SequenceDenseColumn
 

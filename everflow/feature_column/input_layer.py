@@ -18,15 +18,25 @@ def input_layer(
 ):
     """What dense columns make of the features, side by side in the order of the columns' names: [batch, numbers].
 
-    `cols_to_vars` and `cols_to_output_tensors`, dicts, are filled with each column's variables and its part of the
-    result.
+    Args:
+        features: Tensors by the names of features.
+        feature_columns: The feature columns.
+        weight_collections: The collections variables are added to, besides `GLOBAL_VARIABLES`.
+        trainable: Whether variables are trained.
+        cols_to_vars: A dictionary that is filled with the variables of each column.
+        cols_to_output_tensors: A dictionary that is filled with the tensor of each column.
 
-    >>> price = tf.feature_column.numeric_column("price")
-    >>> size = tf.feature_column.indicator_column(tf.feature_column.categorical_column_with_identity("size", 3))
-    >>> layer = tf.feature_column.input_layer({"price": [[1.5], [2.5]], "size": [[0], [2]]}, [price, size])
-    >>> tf.Session().run(layer)
-    array([[1.5, 1. , 0. , 0. ],
-           [2.5, 0. , 0. , 1. ]], dtype=float32)
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If a column is of the wrong kind.
+
+    Example:
+        >>> price = tf.feature_column.numeric_column("price")
+        >>> sess.run(tf.feature_column.input_layer({"price": [[1.0], [5.0]]}, [price]))
+        array([[1.],
+               [5.]], dtype=float32)
     """
     columns = sorted_columns(feature_columns, DenseColumn)
     with variable_scope(None, default_name="input_layer", values=features.values()):

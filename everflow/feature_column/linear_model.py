@@ -24,10 +24,30 @@ from everflow.platform.signatures import takes
     cols_to_vars=None"""
 )
 def linear_model(**given):
-    """Sums of weights, [batch, units]: what linear regression and classification predict before any squashing.
+    """Sums of weights, [batch, units]: what linear regression and classification predict before any squashing. Categorical
+    columns may be given as they are: each category has a weight.
 
-    Categorical columns may be given as they are: each category has a weight. `cols_to_vars`, a dict, is filled with
-    each column's variables, and with those of "bias".
+    Args:
+        features: Tensors by the names of features.
+        feature_columns: The feature columns.
+        units: How many sums.
+        sparse_combiner: How several values are joined: `sum`, `mean` or `sqrtn`.
+        weight_collections: The collections variables are added to, besides `GLOBAL_VARIABLES`.
+        trainable: Whether variables are trained.
+        cols_to_vars: A dictionary that is filled with the variables of each column.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If a column is of the wrong kind.
+
+    Example:
+        >>> price = tf.feature_column.numeric_column("price")
+        >>> y = tf.feature_column.linear_model({"price": [[1.0], [5.0]]}, [price])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(y).shape
+        (2, 1)
     """
     return sums_of_weights(**given)
 

@@ -42,9 +42,24 @@ class NumericColumn(
 def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
     """Numbers of a feature as they are, or as `normalizer_fn` makes them.
 
-    >>> price = tf.feature_column.numeric_column("price", normalizer_fn=lambda x: (x - 3.0) / 4.2)
-    >>> tf.feature_column.input_layer({"price": tf.constant([[1.0], [5.0]])}, [price])
-    <tf.Tensor 'input_layer/concat/concat:0' shape=(2, 1) dtype=float32>
+    Args:
+        key: The name of the feature.
+        shape: The shape of the feature.
+        default_value: What stands for a value that is missing; None makes that an error.
+        dtype: The type of the feature.
+        normalizer_fn: A function applied to the feature.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the default or type isn't possible.
+
+    Example:
+        >>> price = tf.feature_column.numeric_column("price", normalizer_fn=lambda x: x / 10.0)
+        >>> sess.run(tf.feature_column.input_layer({"price": tf.constant([[1.0], [5.0]])}, [price]))
+        array([[0.1],
+               [0.5]], dtype=float32)
     """
     shape = checked_numbers(key, shape, dtype, normalizer_fn)
     default_value = _checked_default(shape, default_value, dtype, key)
@@ -135,7 +150,24 @@ class BucketizedColumn(
 
 
 def bucketized_column(source_column, boundaries):
-    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes buckets below 0, from 0 to 1, and above."""
+    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes buckets below 0, from 0 to 1, and above.
+
+    Args:
+        source_column: The numeric column.
+        boundaries: The boundaries, ascending.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the source is no numeric column of one dimension, or boundaries don't ascend.
+
+    Example:
+        >>> price = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("price"), [0.0, 1.0])
+        >>> sess.run(tf.feature_column.input_layer({"price": [[0.5], [5.0]]}, [price]))
+        array([[0., 1., 0.],
+               [0., 0., 1.]], dtype=float32)
+    """
     if not isinstance(source_column, NumericColumn):
         raise ValueError(f"Only what numeric_column() made can be cut into buckets, not {source_column}.")
     if len(source_column.shape) > 1:

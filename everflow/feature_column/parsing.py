@@ -8,8 +8,18 @@ from everflow.feature_column.columns import FeatureColumn, not_such_a_column
 def make_parse_example_spec(feature_columns):
     """{key: FixedLenFeature or VarLenFeature} for all features that the columns need.
 
-    >>> tf.feature_column.make_parse_example_spec([tf.feature_column.numeric_column("price")])
-    {'price': FixedLenFeature(shape=(1,), dtype=tf.float32, default_value=None)}
+    Args:
+        feature_columns: The feature columns.
+
+    Returns:
+        A dictionary for `tf.parse_example`.
+
+    Raises:
+        ValueError: If a column is of the wrong kind, or columns want something different of a feature.
+
+    Example:
+        >>> tf.feature_column.make_parse_example_spec([tf.feature_column.numeric_column("price")])
+        {'price': FixedLenFeature(shape=(1,), dtype=tf.float32, default_value=None)}
     """
     result = {}
     for column in feature_columns:

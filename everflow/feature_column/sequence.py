@@ -60,7 +60,10 @@ def _in_steps(kind):
         return SequenceCategoricalColumn(make(*args, **kwargs))
 
     made.__name__ = made.__qualname__ = f"sequence_{make.__name__}"
-    made.__doc__ = f"As `{make.__name__}`, for features with a category for each step."
+    _, *parts = make.__doc__.partition("\n\n")
+    made.__doc__ = f"As `{make.__name__}`, for features with a category for each step." + "".join(parts).replace(
+        "tf.feature_column.", "tf.feature_column.sequence_"
+    )
     made.__module__ = __name__
     return made
 
@@ -96,7 +99,25 @@ class SequenceNumericColumn(
 
 
 def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
-    """Numbers in steps, each step of the given shape; missing ones are `default_value`."""
+    """Numbers in steps, each step of the given shape; missing ones are `default_value`.
+
+    Args:
+        key: The name of the feature.
+        shape: The shape of a step.
+        default_value: What stands for what is missing.
+        dtype: The type of the feature.
+        normalizer_fn: A function applied to the feature.
+
+    Returns:
+        A column.
+
+    Raises:
+        ValueError: If the type isn't possible.
+
+    Example:
+        >>> tf.feature_column.sequence_numeric_column("price").name
+        'price'
+    """
     shape = checked_numbers(key, shape, dtype, normalizer_fn)
     return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
 

@@ -17,8 +17,18 @@ if TYPE_CHECKING:
 def write_graph(graph_or_graph_def: Graph | graph_pb2.GraphDef, logdir: str, name: str, as_text: bool = True) -> str:
     """Write a graph to `logdir`/`name`, making the folder where it is missing; returns the path.
 
-    >>> tf.train.write_graph(sess.graph, "/tmp/model", "train.pbtxt")
-    '/tmp/model/train.pbtxt'
+    Args:
+        graph_or_graph_def: A Graph or GraphDef.
+        logdir: The folder.
+        name: The file's name in it.
+        as_text: Whether the file is text, which people can read, or bytes.
+
+    Returns:
+        The path.
+
+    Example:
+        >>> tf.train.write_graph(tf.get_default_graph(), "model", "train.pbtxt")
+        'model/train.pbtxt'
     """
     graph_def = graph_or_graph_def.as_graph_def() if isinstance(graph_or_graph_def, Graph) else graph_or_graph_def
     file_io.recursive_create_dir(logdir)

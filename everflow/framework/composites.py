@@ -25,7 +25,16 @@ SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "val
 
 
 class SparseTensorSpec(TypeSpec):
-    """The type of a SparseTensor: shape and dtype."""
+    """The type of a SparseTensor: shape and dtype.
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+
+    Example:
+        >>> tf.SparseTensorSpec([None, 3], tf.float32)
+        SparseTensorSpec(TensorShape([Dimension(None), Dimension(3)]), tf.float32)
+    """
 
     def __init__(self, shape: ShapeLike = None, dtype: DTypeLike = dtypes.float32) -> None:
         self._shape = TensorShape(shape)
@@ -72,7 +81,19 @@ class SparseTensorSpec(TypeSpec):
 
 
 class IndexedSlicesSpec(TypeSpec):
-    """The type of IndexedSlices: shape and dtype of the whole, and of the indices."""
+    """The type of IndexedSlices: shape and dtype of the whole, and of the indices.
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        indices_dtype: The type of the indices.
+        dense_shape_dtype: The type of the dense shape, or None if there is none.
+        indices_shape: The shape of the indices.
+
+    Example:
+        >>> tf.IndexedSlicesSpec([None, 2], tf.float32)
+        IndexedSlicesSpec(TensorShape([Dimension(None), Dimension(2)]), tf.float32, tf.int64, None, TensorShape([Dimension(None)]))
+    """
 
     def __init__(
         self,
@@ -131,7 +152,19 @@ class CompositeTensor:
 
 
 class IndexedSlices:
-    """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension."""
+    """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension.
+
+    Args:
+        values: The slices.
+        indices: For each slice the row it stands at.
+        dense_shape: The shape of the whole tensor, if known.
+
+    Example:
+        >>> table = tf.Variable(tf.zeros([5, 2]))
+        >>> gradient, = tf.gradients(tf.nn.embedding_lookup(table, [3]), table)
+        >>> isinstance(gradient, tf.IndexedSlices), sess.run(gradient.indices)
+        (True, array([3], dtype=int32))
+    """
 
     def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> None:
         self._values = values
@@ -187,8 +220,16 @@ class IndexedSlices:
 class SparseTensor:
     """A tensor given by its non-zero elements: int64 `indices` [n, rank], `values` [n] and `dense_shape` [rank].
 
-    >>> tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[3, 4]).get_shape()
-    TensorShape([Dimension(3), Dimension(4)])
+    Args:
+        indices: Where the values stand: [n, rank], int64.
+        values: The values: [n].
+        dense_shape: The shape of the whole: [rank], int64.
+
+    Example:
+        >>> t = tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[2, 3])
+        >>> sess.run(tf.sparse_tensor_to_dense(t))
+        array([[1, 0, 0],
+               [0, 0, 2]], dtype=int32)
     """
 
     @classmethod

@@ -24,7 +24,26 @@ _by_type: dict[type, list] = {}
 def register_tensor_conversion_function(
     base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
-    """Say how objects of `base_type` become tensors: `conversion_func(value, dtype, name, as_ref)`."""
+    """Say how objects of `base_type` become tensors: `conversion_func(value, dtype, name, as_ref)`.
+
+    Args:
+        base_type: A class, or a tuple of classes.
+        conversion_func: `conversion_func(value, dtype, name, as_ref)`; it returns a tensor, or NotImplemented.
+        priority: Lower ones are tried first.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: If `base_type` is no class, or one whose conversion can't be changed.
+
+    Example:
+        >>> class Celsius:
+        ...     degrees = 20.0
+        >>> tf.register_tensor_conversion_function(Celsius, lambda value, dtype, name, as_ref: tf.constant(value.degrees))
+        >>> sess.run(tf.convert_to_tensor(Celsius()))
+        np.float32(20.0)
+    """
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
         raise TypeError("base_type must name one type or several in a tuple.")
@@ -54,8 +73,23 @@ def convert_to_tensor(
 ) -> Tensor:
     """A Tensor from a tensor, number, list, numpy array or any type with a registered conversion.
 
-    >>> tf.convert_to_tensor([[1.0, 2.0]]).shape
-    TensorShape([Dimension(1), Dimension(2)])
+    Args:
+        value: What to convert.
+        dtype: The type of the tensor; found out if None.
+        name: The name of the operation in the graph.
+        preferred_dtype: A type to try first, where `dtype` is None.
+        dtype_hint: Another name of `preferred_dtype`.
+
+    Returns:
+        A Tensor.
+
+    Raises:
+        TypeError: If nothing is known of how to convert it.
+        ValueError: If it is a tensor of another type.
+
+    Example:
+        >>> sess.run(tf.convert_to_tensor([[1.0, 2.0]]))
+        array([[1., 2.]], dtype=float32)
     """
     return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred_dtype or dtype_hint)
 
@@ -161,7 +195,21 @@ def _of_dtype(value: Any, dtype: DTypeLike | None) -> Any:
 def convert_to_tensor_or_indexed_slices(
     value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
-    """A Tensor or IndexedSlices; those that are one already stay as they are."""
+    """A Tensor or IndexedSlices; those that are one already stay as they are.
+
+    Args:
+        value: What to convert.
+        dtype: The type it must have.
+        name: The name of the operation in the graph.
+        as_ref: Whether a variable may stay a reference.
+
+    Returns:
+        A Tensor or IndexedSlices.
+
+    Example:
+        >>> tf.convert_to_tensor_or_indexed_slices([1, 2]).shape
+        TensorShape([Dimension(2)])
+    """
     from everflow.framework.composites import IndexedSlices, SparseTensor  # builds on this module
 
     if isinstance(value, (IndexedSlices, SparseTensor)):
@@ -188,7 +236,24 @@ def convert_to_tensor_or_sparse_tensor(
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor | SparseTensor:
-    """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
+    """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants.
+
+    Args:
+        value: What to convert.
+        dtype: The type it must have.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A Tensor or SparseTensor.
+
+    Raises:
+        RuntimeError: If it is sparse and of another type.
+
+    Example:
+        >>> value = tf.SparseTensorValue([[0, 1]], [5], [2, 3])
+        >>> type(tf.convert_to_tensor_or_sparse_tensor(value)).__name__
+        'SparseTensor'
+    """
     from everflow.framework.composites import SparseTensor, SparseTensorValue  # builds on this module
 
     sparse = SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value

@@ -16,8 +16,16 @@ _Parts: TypeAlias = tuple[str | None, int | None, int | None, str | None, int | 
 class DeviceSpec:
     """A device, wholly or partly named.
 
-    >>> tf.DeviceSpec(job="ps", device_type="CPU", device_index=0).to_string()
-    '/job:ps/device:CPU:0'
+    Args:
+        job: The name of the job, such as `worker`.
+        replica: The number of the replica.
+        task: The number of the task in the job.
+        device_type: `CPU` or `GPU`.
+        device_index: The number of the device.
+
+    Example:
+        >>> tf.DeviceSpec(job="ps", device_type="CPU", device_index=0).to_string()
+        '/job:ps/device:CPU:0'
     """
 
     def __init__(

@@ -56,8 +56,14 @@ _ENUM_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 class DType:
     """The type of a tensor's elements.
 
-    >>> tf.as_dtype("float32") is tf.float32
-    True
+    Args:
+        type_enum: The number of the type in `types.proto`.
+
+    Example:
+        >>> tf.float32.is_floating, tf.float32.size, tf.float32.as_numpy_dtype
+        (True, 4, <class 'numpy.float32'>)
+        >>> tf.as_dtype("float32") is tf.float32
+        True
     """
 
     __slots__ = ("_type_enum",)
@@ -251,8 +257,18 @@ BY_ENUM_NAME = {dtype.enum_name: dtype for dtype in _INTERN.values()}
 def as_dtype(type_value: DTypeLike) -> DType:
     """The DType for a DType, enum number, name, numpy or Python type.
 
-    >>> tf.as_dtype(np.int64)
-    tf.int64
+    Args:
+        type_value: What names the type: a DType, number, string, numpy or Python type.
+
+    Returns:
+        The DType.
+
+    Raises:
+        TypeError: If it names no type.
+
+    Example:
+        >>> tf.as_dtype(np.int64), tf.as_dtype("float32")
+        (tf.int64, tf.float32)
     """
     if isinstance(type_value, DType):
         return type_value

@@ -39,7 +39,21 @@ UNAVAILABLE: int
 
 
 class OpError(Exception):
-    """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`."""
+    """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`.
+
+    Args:
+        node_def: The node that failed, as a message; None where it isn't known.
+        op: The Operation that failed; None where it isn't known.
+        message: What happened.
+        error_code: One of the codes in `tf.errors`.
+
+    Example:
+        >>> try:
+        ...     sess.run(tf.check_numerics(tf.log(-1.0), "logarithm"))
+        ... except tf.OpError as error:
+        ...     print(type(error).__name__, error.op.name)
+        InvalidArgumentError CheckNumerics
+    """
 
     def __init__(
         self,
@@ -84,6 +98,20 @@ class OpError(Exception):
         return type(self), (self._node_def, None, self._message)
 
 
+_DOCUMENT = """Raised when {meaning}.
+
+Args:
+    node_def: The node that failed, as a message; None where it isn't known.
+    op: The Operation that failed; None where it isn't known.
+    message: What happened.
+
+Example:
+    >>> error = tf.errors.{name}(None, None, "what happened")
+    >>> error.message, error.error_code
+    ('what happened', {code})
+"""
+
+
 def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
     def __init__(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> None:
         OpError.__init__(self, node_def, op, message, code)
@@ -100,9 +128,10 @@ def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
     if class_name == "UnknownError":  # it also stands for codes that have no class
         __init__ = with_code
 
-    return type(
-        class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__}
-    )
+    about = _DOCUMENT.format(meaning=meaning, name=class_name, code=code)
+    if class_name == "UnknownError":
+        about = about.replace("\n\nExample:", "\n    error_code: The code, where it is another one.\n\nExample:")
+    return type(class_name, (OpError,), {"__init__": __init__, "__doc__": about, "__module__": __name__})
 
 
 CODE_TO_CLASS: dict[int, Any] = {}

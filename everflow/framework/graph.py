@@ -44,11 +44,12 @@ def without_slash(name: str) -> str:
 class Graph(GraphScopes):
     """Operations and the tensors between them, to be run in a Session.
 
-    >>> g = tf.Graph()
-    >>> with g.as_default():
-    ...     c = tf.constant(30.0)
-    >>> c.graph is g
-    True
+    Example:
+        >>> g = tf.Graph()
+        >>> with g.as_default():
+        ...     c = tf.constant(30.0, name="c")
+        >>> c.graph is g, [op.name for op in g.get_operations()]
+        (True, ['c'])
     """
 
     # Whether operations run at once instead of being kept; `eager.EagerGraph` does so.

@@ -8,7 +8,13 @@ from typing import Any
 
 
 class GraphKeys:
-    """Standard names of graph collections, such as `tf.GraphKeys.GLOBAL_VARIABLES`."""
+    """Standard names of graph collections, such as `tf.GraphKeys.GLOBAL_VARIABLES`.
+
+    Example:
+        >>> v = tf.get_variable("v", [])
+        >>> tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES) == [v]
+        True
+    """
 
     GLOBAL_VARIABLES = "variables"
     LOCAL_VARIABLES = "local_variables"

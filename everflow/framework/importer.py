@@ -59,10 +59,28 @@ def import_graph_def(
 ) -> list[Element] | None:
     """Add the nodes of a GraphDef to the default graph, under the name scope `name` ("import" by default).
 
-    `input_map` replaces tensors of the GraphDef, by name, with tensors of this graph; `return_elements` names
-    operations ("a") and tensors ("a:0") to be returned.
+    Args:
+        graph_def: The message.
+        input_map: Tensors of this graph that take the place of tensors of the GraphDef, by their names there.
+        return_elements: The names of operations ("a") and tensors ("a:0") to return.
+        name: What is put before the nodes' names; an empty string for nothing.
+        op_dict: No effect.
+        producer_op_list: The op definitions of the program that wrote the GraphDef: defaults it didn't know are filled
+            in.
 
-    >>> y, = tf.import_graph_def(graph_def, input_map={"x:0": x}, return_elements=["y:0"])
+    Returns:
+        A list of what `return_elements` names, or None.
+
+    Raises:
+        TypeError: If an argument is of the wrong kind.
+        ValueError: If a node can't be added, or a name isn't there.
+
+    Example:
+        >>> with tf.Graph().as_default() as drawn:
+        ...     y = tf.add(tf.placeholder(tf.float32, name="x"), 1.0, name="y")
+        >>> y, = tf.import_graph_def(drawn.as_graph_def(), {"x:0": tf.constant(2.0)}, ["y:0"])
+        >>> y.name, sess.run(y)
+        ('import/y:0', np.float32(3.0))
     """
     graph_def = _as_graph_def(graph_def)
     input_map = _check_input_map(input_map)

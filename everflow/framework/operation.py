@@ -44,7 +44,20 @@ _LAUNCHER = (
 
 
 class Tensor:
-    """A symbolic handle to one output of an Operation: it has no value until a Session computes it."""
+    """A symbolic handle to one output of an Operation: it has no value until a Session computes it.
+
+    Args:
+        op: The operation that makes it.
+        value_index: Which output of the operation it is.
+        dtype: The type of the elements.
+
+    Example:
+        >>> t = tf.zeros([2, 3], name="t")
+        >>> t
+        <tf.Tensor 't:0' shape=(2, 3) dtype=float32>
+        >>> t.shape, t.dtype, t.op.type
+        (TensorShape([Dimension(2), Dimension(3)]), tf.float32, 'Const')
+    """
 
     # Whether it has a value; `eager.EagerTensor` does.
     is_eager = False
@@ -281,7 +294,24 @@ class Colocation(NamedTuple):
 
 
 class Operation:
-    """A node of a graph: an op type, inputs, attributes. Made by `Graph.create_op`, not by hand."""
+    """A node of a graph: an op type, inputs, attributes. Made by `Graph.create_op`, not by hand.
+
+    Args:
+        graph: The graph it is in.
+        op_type: What it does: the name of an op definition.
+        name: Its name, unique in the graph.
+        inputs: The tensors it takes.
+        control_inputs: The operations that run before it.
+        output_dtypes: The types of its outputs.
+        attrs: Its attributes by name.
+        op_def: The definition of its type.
+        traceback: The lines of the program that made it.
+
+    Example:
+        >>> op = tf.add(1.0, 2.0, name="sum").op
+        >>> op.type, op.name, [t.name for t in op.inputs]
+        ('Add', 'sum', ['sum/x:0', 'sum/y:0'])
+    """
 
     def __init__(
         self,

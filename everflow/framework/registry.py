@@ -62,9 +62,18 @@ def _register_gradient(op_type: str, function: GradientFunction | None) -> None:
 class RegisterGradient:
     """Decorator that registers a gradient function for an op type (or a name for `gradient_override_map`).
 
-    >>> @tf.RegisterGradient("Clipped")
-    ... def clipped(op, grad):
-    ...     return tf.clip_by_value(grad, -1.0, 1.0)
+    Args:
+        op_type: The op type, or the name that `Graph.gradient_override_map` uses.
+
+    Example:
+        >>> @tf.RegisterGradient("Doubled")
+        ... def doubled(op, grad):
+        ...     return 2.0 * grad
+        >>> x = tf.constant(1.0)
+        >>> with tf.get_default_graph().gradient_override_map({"Identity": "Doubled"}):
+        ...     y = tf.identity(x)
+        >>> sess.run(tf.gradients(y, x))
+        [np.float32(2.0)]
     """
 
     def __init__(self, op_type: str) -> None:
@@ -85,7 +94,20 @@ def not_differentiable(*op_types: str) -> None:
 
 
 def NotDifferentiable(op_type: str) -> None:
-    """Say that an op type has no gradient: nothing flows back through it."""
+    """Say that an op type has no gradient: nothing flows back through it.
+
+    Args:
+        op_type: The op type.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: If the op type is not a string.
+
+    Example:
+        >>> tf.NoGradient("MyOpWithoutGradient")
+    """
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     _know_gradient_of(op_type)

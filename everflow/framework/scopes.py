@@ -80,6 +80,14 @@ def get_default_graph() -> Graph:
 def drawn_graph() -> Graph:
     """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is an
     empty graph then.
+
+    Returns:
+        A Graph.
+
+    Example:
+        >>> c = tf.constant(1.0)
+        >>> c.graph is tf.get_default_graph()
+        True
     """
     graph = get_default_graph()
     return getattr(graph, "beside", graph)
@@ -91,7 +99,20 @@ def has_default_graph() -> bool:
 
 
 def reset_default_graph() -> None:
-    """Start anew with an empty default graph; not inside `with graph.as_default()`."""
+    """Start anew with an empty default graph; not inside `with graph.as_default()`.
+
+    Returns:
+        None.
+
+    Raises:
+        AssertionError: If another graph is the default one inside of a `with`.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> tf.reset_default_graph()
+        >>> tf.global_variables()
+        []
+    """
     if not default_graphs.empty:
         raise AssertionError(
             "tf.reset_default_graph() is not for use inside `with graph.as_default()`: leave that first, or make a new tf.Graph()."
@@ -105,7 +126,15 @@ def default_session(session: SessionLike) -> AbstractContextManager[Any]:
 
 
 def get_default_session() -> Any:
-    """The innermost session entered, or None."""
+    """The innermost session entered, or None.
+
+    Returns:
+        A Session, or None.
+
+    Example:
+        >>> tf.get_default_session() is sess
+        True
+    """
     return default_sessions.get()
 
 
@@ -164,11 +193,17 @@ def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Grap
 class name_scope:
     """A context that puts a name before what is made in it.
 
-    `name` is used as it is; where it is None, `default_name` is made unique. `values` say which graph.
+    Args:
+        name: The name, used as it is.
+        default_name: The name to use where `name` is None, made unique.
+        values: Tensors that say which graph is meant.
 
-    >>> with tf.name_scope("outer") as scope:
-    ...     print(scope)
-    outer/
+    Example:
+        >>> with tf.name_scope("outer"):
+        ...     with tf.name_scope("inner") as scope:
+        ...         c = tf.constant(1.0, name="c")
+        >>> scope, c.name
+        ('outer/inner/', 'outer/inner/c:0')
     """
 
     _stack: contextlib.ExitStack  # while it is open in a graph
@@ -214,48 +249,170 @@ class name_scope:
 
 @contextlib.contextmanager
 def op_scope(values: Iterable[Any], name: str | None, default_name: str | None = None) -> Iterator[str]:
-    """Deprecated form of `name_scope` with the values first."""
+    """Deprecated form of `name_scope` with the values first.
+
+    Args:
+        values: Tensors that say which graph is meant.
+        name: The name, used as it is.
+        default_name: The name to use where `name` is None, made unique.
+
+    Yields:
+        The name of the scope.
+
+    Example:
+        >>> with tf.op_scope([], "scope") as name:
+        ...     print(name)
+        scope/
+    """
     with name_scope(name, default_name=default_name, values=values) as scope:
         yield scope
 
 
 def device(device_name_or_function: DeviceRequest) -> AbstractContextManager[None]:
-    """A context whose operations ask for a device; see `Graph.device`."""
+    """A context whose operations ask for a device; see `Graph.device`.
+
+    Args:
+        device_name_or_function: A name such as `/cpu:0`, a function of an operation that returns one, or None for no
+            wish.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> with tf.device("/cpu:0"):
+        ...     c = tf.constant(1.0)
+        >>> c.device
+        '/device:CPU:0'
+    """
     return get_default_graph().device(device_name_or_function)
 
 
 def container(container_name: str) -> AbstractContextManager[str]:
-    """A context whose stateful operations keep their state in this resource container."""
+    """A context whose stateful operations keep their state in this resource container.
+
+    Args:
+        container_name: The container's name.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> with tf.container("mine"):
+        ...     v = tf.Variable(1.0)
+        >>> v.op.get_attr("container")
+        b'mine'
+    """
     return get_default_graph().container(container_name)
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
-    """A context whose operations go to the device of `op`."""
+    """A context whose operations go to the device of `op`.
+
+    Args:
+        op: The operation or tensor.
+        ignore_existing: Whether outer contexts of this kind don't count.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> with tf.colocate_with(v):
+        ...     c = tf.constant(2.0)
+        >>> c.op.colocation_groups()
+        [b'loc:@Variable']
+    """
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 def control_dependencies(control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
-    """A context whose operations run after these; None lifts the outer ones."""
+    """A context whose operations run after these; None lifts the outer ones.
+
+    Args:
+        control_inputs: A list of operations and tensors, or None.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> with tf.control_dependencies([tf.assign(v, 5.0)]):
+        ...     after = tf.identity(v)
+        >>> sess.run(after)
+        np.float32(5.0)
+    """
     return get_default_graph().control_dependencies(control_inputs)
 
 
 def add_to_collection(name: Hashable, value: Any) -> None:
-    """Append a value to a collection of the default graph."""
+    """Append a value to a collection of the default graph.
+
+    Args:
+        name: The name of the collection.
+        value: What to append: any object.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.add_to_collection("outputs", tf.constant(1.0))
+        >>> len(tf.get_collection("outputs"))
+        1
+    """
     get_default_graph().add_to_collection(name, value)
 
 
 def add_to_collections(names: str | Iterable[Hashable], value: Any) -> None:
-    """Append a value to several collections of the default graph."""
+    """Append a value to several collections of the default graph.
+
+    Args:
+        names: The names of the collections.
+        value: What to append: any object.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.add_to_collections(["a", "b"], tf.constant(1.0))
+        >>> len(tf.get_collection("b"))
+        1
+    """
     get_default_graph().add_to_collections(names, value)
 
 
 def get_collection(key: Hashable, scope: str | None = None) -> list[Any]:
-    """A copy of a collection of the default graph."""
+    """A copy of a collection of the default graph.
+
+    Args:
+        key: The name of the collection, such as `tf.GraphKeys.LOSSES`.
+        scope: Only what has a name that matches this at its start, a regular expression.
+
+    Returns:
+        A list.
+
+    Example:
+        >>> tf.add_to_collection("outputs", tf.constant(1.0, name="y"))
+        >>> [t.name for t in tf.get_collection("outputs")]
+        ['y:0']
+    """
     return get_default_graph().get_collection(key, scope)
 
 
 def get_collection_ref(key: Hashable) -> list[Any]:
-    """A collection's own list, of the default graph."""
+    """A collection's own list, of the default graph.
+
+    Args:
+        key: The name of the collection.
+
+    Returns:
+        The list, which can be changed.
+
+    Example:
+        >>> tf.get_collection_ref("outputs").append("y")
+        >>> tf.get_collection("outputs")
+        ['y']
+    """
     return get_default_graph().get_collection_ref(key)
 
 
@@ -266,7 +423,18 @@ def get_all_collection_keys() -> list[str]:
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """A context that lifts what is made in it out of control dependencies, control flow and function bodies."""
+    """A context that lifts what is made in it out of control dependencies, control flow and function bodies.
+
+    Yields:
+        None.
+
+    Example:
+        >>> with tf.control_dependencies([tf.no_op()]):
+        ...     with tf.init_scope():
+        ...         c = tf.constant(1.0)
+        >>> c.op.control_inputs
+        []
+    """
     graph = get_default_graph()
     scope = graph.get_name_scope()
     while graph.building_function and graph.outer_graph is not None:
@@ -280,7 +448,15 @@ def init_scope() -> Iterator[None]:
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run at once. Inside a graph they never do."""
+    """Whether operations run at once. Inside a graph they never do.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.executing_eagerly()
+        False
+    """
     return get_default_graph().executes
 
 

@@ -9,7 +9,19 @@ _MODULUS = 2**31 - 1
 
 
 def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
-    """The (seed, seed2) attributes of a random op made now with this op-level seed; (None, None) for a free one."""
+    """The (seed, seed2) attributes of a random op made now with this op-level seed; (None, None) for a free one.
+
+    Args:
+        op_seed: The seed given to the operation, or None.
+
+    Returns:
+        A pair of numbers, or of Nones.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> tf.get_seed(7)
+        (1, 7)
+    """
     graph = get_default_graph()
     if graph.seed is not None:
         seed, seed2 = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
@@ -23,5 +35,17 @@ def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
 
 
 def set_random_seed(seed: int | None) -> None:
-    """Set the graph-level seed of the default graph."""
+    """Set the graph-level seed of the default graph: its random numbers are the same in each run of the program.
+
+    Args:
+        seed: A whole number.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.random_uniform([2]))
+        array([0.195606  , 0.02986085], dtype=float32)
+    """
     get_default_graph().seed = seed

@@ -18,13 +18,32 @@ _plain_sizes = False
 
 
 def enable_v2_tensorshape() -> None:
-    """Let `shape[i]` and iteration over a TensorShape give ints and Nones, as in TensorFlow 2."""
+    """Let `shape[i]` and iteration over a TensorShape give ints and Nones, as in TensorFlow 2.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.enable_v2_tensorshape()
+        >>> tf.TensorShape([2, 3])[0]
+        2
+        >>> tf.disable_v2_tensorshape()
+    """
     global _plain_sizes
     _plain_sizes = True
 
 
 def disable_v2_tensorshape() -> None:
-    """Let `shape[i]` and iteration over a TensorShape give Dimensions, as in TensorFlow 1."""
+    """Let `shape[i]` and iteration over a TensorShape give Dimensions, as in TensorFlow 1.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.disable_v2_tensorshape()
+        >>> tf.TensorShape([2, 3])[0]
+        Dimension(2)
+    """
     global _plain_sizes
     _plain_sizes = False
 
@@ -32,8 +51,14 @@ def disable_v2_tensorshape() -> None:
 class Dimension:
     """One side of a shape: a size, or unknown (None).
 
-    >>> tf.Dimension(3) + tf.Dimension(None)
-    Dimension(None)
+    Args:
+        value: The size, or None for one that isn't known.
+
+    Example:
+        >>> tf.Dimension(3) + tf.Dimension(4)
+        Dimension(7)
+        >>> tf.Dimension(3) + tf.Dimension(None)
+        Dimension(None)
     """
 
     __slots__ = ("_value",)
@@ -180,7 +205,18 @@ def as_dimension(value: Any) -> Dimension:
 
 
 def dimension_value(dimension: Dimension | int | None) -> int | None:
-    """The size as a Python int or None, from a Dimension or a number."""
+    """The size as a Python int or None, from a Dimension or a number.
+
+    Args:
+        dimension: A Dimension, a number or None.
+
+    Returns:
+        A number or None.
+
+    Example:
+        >>> tf.dimension_value(tf.TensorShape([2, 3])[1])
+        3
+    """
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
@@ -193,7 +229,19 @@ def same_size(a: Dimension | int | None, b: Dimension | int | None) -> int | Non
 
 
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """The Dimension at a position of a shape; unknown where the rank is."""
+    """The Dimension at a position of a shape; unknown where the rank is.
+
+    Args:
+        shape: A TensorShape.
+        index: The position.
+
+    Returns:
+        A Dimension.
+
+    Example:
+        >>> tf.dimension_at_index(tf.TensorShape([2, 3]), 1)
+        Dimension(3)
+    """
     dims = shape.dims
     return Dimension(None) if dims is None else dims[index]
 
@@ -201,8 +249,12 @@ def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
 class TensorShape:
     """A shape of which the rank or single sizes may be unknown.
 
-    >>> tf.TensorShape([None, 3]).merge_with([2, None]).as_list()
-    [2, 3]
+    Args:
+        dims: The sizes, None for those not known; None alone for a shape whose rank is not known.
+
+    Example:
+        >>> tf.TensorShape([None, 3]).merge_with([2, None]).as_list()
+        [2, 3]
     """
 
     __slots__ = ("_dims",)

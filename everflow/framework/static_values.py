@@ -23,7 +23,18 @@ _MAX_ELEMENTS = 1 << 16
 
 
 def is_tensor(x: object) -> bool:
-    """Whether x is a tensor, sparse or ragged tensor or variable."""
+    """Whether x is a tensor, sparse or ragged tensor or variable.
+
+    Args:
+        x: Any object.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
+        (True, False)
+    """
     return isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op")
 
 
@@ -31,6 +42,19 @@ def constant_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
     """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
 
     With `partial`, a stack of which some parts are known gives an object array with None for the rest.
+
+    Args:
+        tensor: The tensor.
+        partial: Whether a value of which parts are known is given.
+
+    Returns:
+        An array, or None.
+
+    Example:
+        >>> tf.get_static_value(tf.constant([1, 2]))
+        array([1, 2], dtype=int32)
+        >>> tf.get_static_value(tf.placeholder(tf.int32)) is None
+        True
     """
     if not isinstance(tensor, Tensor):
         return None

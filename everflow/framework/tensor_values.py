@@ -307,8 +307,23 @@ def make_tensor_proto(
 ) -> tensor_pb2.TensorProto:
     """A TensorProto from a Python value or numpy array.
 
-    >>> tf.make_tensor_proto([1.0, 2.0]).dtype == tf.float32
-    True
+    Args:
+        values: A number, string, list or array.
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+        verify_shape: Whether the values must have exactly `shape`.
+        allow_broadcast: Whether one value may stand for all.
+
+    Returns:
+        A TensorProto.
+
+    Raises:
+        TypeError: If the values don't fit the type.
+        ValueError: If the values don't fit the shape.
+
+    Example:
+        >>> tf.make_tensor_proto([1.0, 2.0]).dtype == tf.float32
+        True
     """
     if isinstance(values, tensor_pb2.TensorProto):
         return values
@@ -345,7 +360,21 @@ def _put_values(proto: tensor_pb2.TensorProto, dtype: dtypes.DType, flat: np.nda
 
 
 def make_ndarray(tensor: tensor_pb2.TensorProto) -> np.ndarray:
-    """The numpy array of a TensorProto; a proto with too few values repeats the last one."""
+    """The numpy array of a TensorProto; a proto with too few values repeats the last one.
+
+    Args:
+        tensor: The message.
+
+    Returns:
+        An array.
+
+    Raises:
+        TypeError: If the type of the message isn't known.
+
+    Example:
+        >>> tf.make_ndarray(tf.make_tensor_proto([1.0, 2.0]))
+        array([1., 2.], dtype=float32)
+    """
     dtype = dtypes.as_dtype(tensor.dtype)
     if dtype not in _FIELDS:
         raise KeyError(f"A {dtype.name} tensor has no numpy array")

@@ -22,6 +22,10 @@ class TypeSpec:
 
     A subclass says what it is made of (`_component_specs`) and how to take a value apart (`_to_components`) and put it
     together (`_from_components`).
+
+    Example:
+        >>> isinstance(tf.TensorSpec([]), tf.TypeSpec)
+        True
     """
 
     _component_specs: Any
@@ -108,8 +112,14 @@ def _fits(a: Any, b: Any) -> bool:
 class TensorSpec(TypeSpec):
     """The type of a tensor: shape, dtype and perhaps a name.
 
-    >>> tf.TensorSpec([None, 3], tf.float32).is_compatible_with(np.zeros([2, 3], np.float32))
-    True
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        name: A name for the tensor.
+
+    Example:
+        >>> tf.TensorSpec([None, 3], tf.float32).is_compatible_with(np.zeros([2, 3], np.float32))
+        True
     """
 
     def __init__(self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> None:

@@ -11,7 +11,12 @@ from everflow.platform.gfile import GFile
 
 
 class TFRecordCompressionType:
-    """Kinds of compression of a record file."""
+    """Kinds of compression of a record file.
+
+    Example:
+        >>> tf.io.TFRecordCompressionType.GZIP
+        2
+    """
 
     NONE = 0
     ZLIB = 1
@@ -20,7 +25,26 @@ class TFRecordCompressionType:
 
 @dataclasses.dataclass(eq=False, repr=False)
 class TFRecordOptions:
-    """How a record file is compressed."""
+    """How a record file is compressed.
+
+    Args:
+        compression_type: `GZIP`, `ZLIB`, an empty string or None for none, or a value of `TFRecordCompressionType`.
+        flush_mode: How zlib flushes.
+        input_buffer_size: How many bytes are read at a time.
+        output_buffer_size: How many bytes are written at a time.
+        window_bits: The window of zlib, as a power of 2.
+        compression_level: From 0 to 9; -1 for the default.
+        compression_method: The method of zlib.
+        mem_level: How much memory zlib uses, 1 to 9.
+        compression_strategy: The strategy of zlib.
+
+    Example:
+        >>> options = tf.python_io.TFRecordOptions("GZIP", compression_level=9)
+        >>> with tf.python_io.TFRecordWriter("data.gz", options) as writer:
+        ...     writer.write(b"record")
+        >>> list(tf.python_io.tf_record_iterator("data.gz", options))
+        [b'record']
+    """
 
     compression_type_map = {
         TFRecordCompressionType.ZLIB: "ZLIB",
@@ -83,8 +107,15 @@ class _Deflating:
 class TFRecordWriter:
     """Writes records to a file.
 
-    >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
-    ...     writer.write(example.SerializeToString())
+    Args:
+        path: The file.
+        options: A `TFRecordOptions` or compression type; None for no compression.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"record")
+        >>> list(tf.python_io.tf_record_iterator("data.tfrecord"))
+        [b'record']
     """
 
     def __init__(self, path, options=None):
@@ -127,8 +158,21 @@ class TFRecordWriter:
 def tf_record_iterator(path, options=None):
     """The records of a file, one by one, as bytes.
 
-    >>> for record in tf.python_io.tf_record_iterator("data.tfrecord"):
-    ...     example = tf.train.Example.FromString(record)
+    Args:
+        path: The file.
+        options: A `TFRecordOptions`; None for no compression.
+
+    Returns:
+        An iterator over bytes.
+
+    Raises:
+        DataLossError: If a checksum is wrong, or the file ends in a record.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"record")
+        >>> next(tf.python_io.tf_record_iterator("data.tfrecord"))
+        b'record'
     """
     compression = TFRecordOptions.get_compression_type_string(options)
     with GFile(path, "rb") as file:

@@ -10,7 +10,12 @@ from everflow.ops import array, math
 
 
 class Constraint:
-    """Base of constraints: `constraint(w)` gives the weights to use instead."""
+    """Base of constraints: `constraint(w)` gives the weights to use instead.
+
+    Example:
+        >>> isinstance(tf.keras.constraints.NonNeg(), tf.keras.constraints.Constraint)
+        True
+    """
 
     _arguments: tuple = ()
 
@@ -27,7 +32,17 @@ def _length(w, axis):
 
 
 class MaxNorm(Constraint):
-    """Weights along an axis are no longer than `max_value`."""
+    """Weights along an axis are no longer than `max_value`.
+
+    Args:
+        max_value: The greatest length.
+        axis: The axis to work along; negative ones count from the last.
+
+    Example:
+        >>> sess.run(tf.keras.constraints.MaxNorm(1.0)(tf.constant([[3.0], [4.0]])))
+        array([[0.6],
+               [0.8]], dtype=float32)
+    """
 
     _arguments = ("max_value", "axis")
 
@@ -41,14 +56,28 @@ class MaxNorm(Constraint):
 
 
 class NonNeg(Constraint):
-    """No weight is below zero."""
+    """No weight is below zero.
+
+    Example:
+        >>> sess.run(tf.keras.constraints.NonNeg()(tf.constant([-1.0, 2.0])))
+        array([-0.,  2.], dtype=float32)
+    """
 
     def __call__(self, w):
         return w * math.cast(math.greater_equal(w, 0.0), K.floatx())
 
 
 class UnitNorm(Constraint):
-    """Weights along an axis have length one."""
+    """Weights along an axis have length one.
+
+    Args:
+        axis: The axis to work along; negative ones count from the last.
+
+    Example:
+        >>> sess.run(tf.keras.constraints.UnitNorm()(tf.constant([[3.0], [4.0]])))
+        array([[0.6],
+               [0.8]], dtype=float32)
+    """
 
     _arguments = ("axis",)
 
@@ -60,7 +89,19 @@ class UnitNorm(Constraint):
 
 
 class MinMaxNorm(Constraint):
-    """Lengths along an axis move towards [min_value, max_value], by `rate` of the way at each step."""
+    """Lengths along an axis move towards [min_value, max_value], by `rate` of the way at each step.
+
+    Args:
+        min_value: The least length.
+        max_value: The greatest length.
+        rate: How far lengths move at each step.
+        axis: The axis to work along; negative ones count from the last.
+
+    Example:
+        >>> sess.run(tf.keras.constraints.MinMaxNorm(1.0, 2.0)(tf.constant([[3.0], [4.0]])))
+        array([[1.2],
+               [1.6]], dtype=float32)
+    """
 
     _arguments = ("min_value", "max_value", "rate", "axis")
 
@@ -74,7 +115,12 @@ class MinMaxNorm(Constraint):
 
 
 class RadialConstraint(Constraint):
-    """Convolution kernels are the same at the same distance from their middle."""
+    """Convolution kernels are the same at the same distance from their middle.
+
+    Example:
+        >>> tf.keras.constraints.RadialConstraint()(tf.ones([3, 3, 1, 1])).shape.as_list()
+        [3, 3, 1, 1]
+    """
 
     def __call__(self, w):
         shape = w.shape
@@ -102,11 +148,25 @@ min_max_norm = MinMaxNorm
 radial_constraint = RadialConstraint
 
 
-serialize, deserialize = reading_and_writing("constraint", globals())
+serialize, deserialize = reading_and_writing("constraint", globals(), "NonNeg()")
 
 
 def get(identifier):
-    """A constraint from its name, a written one, an object or None."""
+    """A constraint from its name, a written one, an object or None.
+
+    Args:
+        identifier: A name, a dictionary, an object or function, or None.
+
+    Returns:
+        A constraint, or None.
+
+    Raises:
+        ValueError: If it stands for none.
+
+    Example:
+        >>> type(tf.keras.constraints.get("non_neg")).__name__
+        'NonNeg'
+    """
     if isinstance(identifier, str):
         identifier = {"class_name": identifier, "config": {}}
     return from_identifier(identifier, deserialize, "constraint")

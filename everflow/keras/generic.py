@@ -10,15 +10,29 @@ _custom_objects: dict = {}
 
 
 def get_custom_objects():
-    """The dict of names of a program's own classes and functions, for loading models; it may be written to."""
+    """The dict of names of a program's own classes and functions, for loading models; it may be written to.
+
+    Returns:
+        A dictionary.
+
+    Example:
+        >>> tf.keras.utils.get_custom_objects()["Mine"] = tf.keras.layers.Dense
+        >>> del tf.keras.utils.get_custom_objects()["Mine"]
+    """
     return _custom_objects
 
 
 class CustomObjectScope:
     """A context in which more classes and functions are known by name.
 
-    >>> with tf.keras.utils.CustomObjectScope({"double": lambda x: 2 * x}):
-    ...     layer = tf.keras.layers.Dense(1, activation="double")
+    Args:
+        *args: Dictionaries from names to classes and functions.
+
+    Example:
+        >>> with tf.keras.utils.CustomObjectScope({"double": lambda x: 2 * x}):
+        ...     layer = tf.keras.layers.Dense(1, activation="double")
+        >>> layer(tf.ones([1, 2])).shape.as_list()
+        [1, 1]
     """
 
     def __init__(self, *args):
@@ -37,7 +51,20 @@ class CustomObjectScope:
 
 
 def custom_object_scope(*args):
-    """A context in which more classes and functions are known by name: dicts from names to them."""
+    """A context in which more classes and functions are known by name: dicts from names to them.
+
+    Args:
+        *args: Dictionaries from names to classes and functions.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> with tf.keras.utils.custom_object_scope({"double": lambda x: 2 * x}):
+        ...     layer = tf.keras.layers.Dense(1, activation="double")
+        >>> layer(tf.ones([1, 2])).shape.as_list()
+        [1, 1]
+    """
     return CustomObjectScope(*args)
 
 
@@ -47,7 +74,21 @@ def named_config(instance):
 
 
 def serialize_keras_object(instance):
-    """An object as {"class_name", "config"}, a function as its name, None as None."""
+    """An object as {"class_name", "config"}, a function as its name, None as None.
+
+    Args:
+        instance: The object or function.
+
+    Returns:
+        A dictionary, a name or None.
+
+    Raises:
+        ValueError: If it can't be written.
+
+    Example:
+        >>> tf.keras.utils.serialize_keras_object(tf.keras.regularizers.L1L2(l2=0.1))["class_name"]
+        'L1L2'
+    """
     if instance is None:
         return None
     if hasattr(instance, "get_config"):
@@ -99,7 +140,25 @@ def class_and_config_for_serialized_keras_object(
 
 
 def deserialize_keras_object(identifier, module_objects=None, custom_objects=None, printable_module_name="object"):
-    """The object or function that a written form or a name stands for; a function is taken as it is."""
+    """The object or function that a written form or a name stands for; a function is taken as it is.
+
+    Args:
+        identifier: A dictionary, a name, a function or None.
+        module_objects: Classes and functions by name.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+        printable_module_name: What they are called in messages.
+
+    Returns:
+        The object or function.
+
+    Raises:
+        ValueError: If the name isn't known.
+
+    Example:
+        >>> layer = {"class_name": "Dense", "config": {"units": 3}}
+        >>> tf.keras.utils.deserialize_keras_object(layer, vars(tf.keras.layers) | {"Dense": tf.keras.layers.Dense}).units
+        3
+    """
     if identifier is None:
         return None
     if isinstance(identifier, dict):
@@ -126,8 +185,39 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
     raise ValueError("Could not interpret serialized " + printable_module_name + ": ", identifier)
 
 
-def reading_and_writing(kind, known, what=None, argument="config"):
-    """(serialize, deserialize) of a kind of objects, which a namespace has by name."""
+_SERIALIZE = """A {kind} as a dict, a function as its name.
+
+Args:
+    {kind}: The object, or a function.
+
+Returns:
+    A dictionary with `class_name` and `config`, or a name.
+
+Example:
+    >>> tf.{space}.serialize(tf.{space}.{example})["class_name"]
+    '{class_name}'
+"""
+_DESERIALIZE = """A {kind} from its name, or from what `serialize` gave.
+
+Args:
+    {argument}: A dictionary, or a name.
+    custom_objects: Classes and functions by the names that the configuration has for them.
+
+Returns:
+    The object, or a function.
+
+Raises:
+    ValueError: If the name isn't known.
+
+Example:
+    >>> written = tf.{space}.serialize(tf.{space}.{example})
+    >>> type(tf.{space}.deserialize(written)).__name__
+    '{class_name}'
+"""
+
+
+def reading_and_writing(kind, known, example, what=None, argument="config"):
+    """(serialize, deserialize) of a kind of objects, which a namespace has by name; `example` makes one."""
 
     @takes({kind: REQUIRED})
     def serialize(**given):
@@ -137,8 +227,11 @@ def reading_and_writing(kind, known, what=None, argument="config"):
     def deserialize(custom_objects, **given):
         return deserialize_keras_object(given[argument], known, custom_objects, what or kind)
 
-    serialize.__doc__ = f"A {kind} as a dict, a function as its name."
-    deserialize.__doc__ = f"A {kind} from its name, or from what `serialize` gave."
+    space, class_name = known["__name__"].removeprefix("everflow."), example.partition("(")[0]
+    serialize.__doc__ = _SERIALIZE.format(kind=kind, space=space, example=example, class_name=class_name)
+    deserialize.__doc__ = _DESERIALIZE.format(
+        kind=kind, argument=argument, space=space, example=example, class_name=class_name
+    )
     for function in (serialize, deserialize):
         function.__qualname__, function.__module__ = function.__name__, known["__name__"]
     return serialize, deserialize

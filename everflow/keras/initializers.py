@@ -17,15 +17,71 @@ def _close_to_zero(base, doc, **defaults):
     return type(base.__name__, (base,), {"__init__": start, "__doc__": doc, "__module__": __name__})
 
 
-RandomNormal = _close_to_zero(_initializers.RandomNormal, "Normal values, close to zero by default.", stddev=0.05)
+RandomNormal = _close_to_zero(
+    _initializers.RandomNormal,
+    """Normal values, close to zero by default.
+
+Args:
+    mean: The mean.
+    stddev: The standard deviation.
+    seed: A number that makes the random numbers the same in each run of the program.
+    dtype: The type of the elements.
+
+Example:
+    >>> sess.run(tf.keras.initializers.RandomNormal(seed=1)([2, 3])).shape
+    (2, 3)
+""",
+    stddev=0.05,
+)
 RandomUniform = _close_to_zero(
-    _initializers.RandomUniform, "Uniform values, close to zero by default.", minval=-0.05, maxval=0.05
+    _initializers.RandomUniform,
+    """Uniform values, close to zero by default.
+
+    Args:
+        minval: The lower bound.
+        maxval: The upper bound, which is not reached.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements.
+
+    Example:
+        >>> sess.run(tf.keras.initializers.RandomUniform(seed=1)([2, 3])).shape
+        (2, 3)
+    """,
+    minval=-0.05,
+    maxval=0.05,
 )
 TruncatedNormal = _close_to_zero(
     _initializers.TruncatedNormal,
-    "Normal values within two deviations of the mean, close to zero by default.",
+    """Normal values within two deviations of the mean, close to zero by default.
+
+    Args:
+        mean: The mean.
+        stddev: The standard deviation.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements.
+
+    Example:
+        >>> sess.run(tf.keras.initializers.TruncatedNormal(seed=1)([2, 3])).shape
+        (2, 3)
+    """,
     stddev=0.05,
 )
+
+
+_SCALING = """VarianceScaling with scale {scale}, the number of inputs, and a {distribution} distribution.
+
+Args:
+    seed: A number that makes the random numbers the same in each run of the program.
+
+Returns:
+    An initializer.
+
+Example:
+    >>> v = tf.get_variable("v", [100, 50], initializer=tf.keras.initializers.{name}(seed=1))
+    >>> sess.run(v.initializer)
+    >>> bool(abs(sess.run(v).std() - ({scale} / 100) ** 0.5) < 0.01)
+    True
+"""
 
 
 def _scaling(name, scale, distribution):
@@ -33,7 +89,7 @@ def _scaling(name, scale, distribution):
         return VarianceScaling(scale=scale, mode="fan_in", distribution=distribution, seed=seed)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"VarianceScaling with scale {scale}, the number of inputs, and a {distribution} distribution."
+    make.__doc__ = _SCALING.format(scale=scale, distribution=distribution, name=name)
     return make
 
 
@@ -56,12 +112,38 @@ _BY_OTHER_NAMES = {"zero": Zeros, "one": Ones, "GlorotUniform": glorot_uniform, 
 
 
 def serialize(initializer):
-    """An initializer as a dict."""
+    """An initializer as a dict.
+
+    Args:
+        initializer: The initializer.
+
+    Returns:
+        A dictionary with `class_name` and `config`.
+
+    Example:
+        >>> tf.keras.initializers.serialize(tf.keras.initializers.Zeros())["class_name"]
+        'Zeros'
+    """
     return serialize_keras_object(initializer)
 
 
 def deserialize(config, custom_objects=None):
-    """An initializer from its name or what `serialize` gave."""
+    """An initializer from its name or what `serialize` gave.
+
+    Args:
+        config: A dictionary, or a name.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        An initializer.
+
+    Raises:
+        ValueError: If the name isn't known.
+
+    Example:
+        >>> type(tf.keras.initializers.deserialize("zeros")).__name__
+        'Zeros'
+    """
     known = {**globals(), **_BY_OTHER_NAMES}
     made = deserialize_keras_object(
         config, module_objects=known, custom_objects=custom_objects, printable_module_name="initializer"
@@ -70,5 +152,19 @@ def deserialize(config, custom_objects=None):
 
 
 def get(identifier):
-    """An initializer from its name, a written one, an object or None."""
+    """An initializer from its name, a written one, an object or None.
+
+    Args:
+        identifier: A name, a dictionary, an object or function, or None.
+
+    Returns:
+        An initializer, or None.
+
+    Raises:
+        ValueError: If it stands for none.
+
+    Example:
+        >>> type(tf.keras.initializers.get("zeros")).__name__
+        'Zeros'
+    """
     return from_identifier(identifier, deserialize, "initializer")

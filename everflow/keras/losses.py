@@ -27,29 +27,72 @@ def _tensors(y_true, y_pred):
 def mean_squared_error(y_true, y_pred):
     """The mean of (y_true - y_pred)² over the last axis.
 
-    >>> K = tf.keras.backend
-    >>> K.eval(tf.keras.losses.mean_squared_error([[0.0, 1.0]], [[1.0, 1.0]]))
-    array([0.5], dtype=float32)
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.MSE(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.25], dtype=float32)
     """
     y_true, y_pred = _tensors(y_true, y_pred)
     return K.mean(math.squared_difference(y_pred, y_true), axis=-1)
 
 
 def mean_absolute_error(y_true, y_pred):
-    """The mean of |y_true - y_pred| over the last axis."""
+    """The mean of |y_true - y_pred| over the last axis.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.MAE(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.5], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     return K.mean(math.abs(y_pred - y_true), axis=-1)
 
 
 def mean_absolute_percentage_error(y_true, y_pred):
-    """The mean of 100 * |y_true - y_pred| / |y_true| over the last axis."""
+    """The mean of 100 * |y_true - y_pred| / |y_true| over the last axis.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.MAPE(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([2.5000003e+08], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     difference = math.abs((y_true - y_pred) / K.clip(math.abs(y_true), K.epsilon(), None))
     return 100.0 * K.mean(difference, axis=-1)
 
 
 def mean_squared_logarithmic_error(y_true, y_pred):
-    """The mean of (log(y_true + 1) - log(y_pred + 1))² over the last axis."""
+    """The mean of (log(y_true + 1) - log(y_pred + 1))² over the last axis.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.MSLE(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.12358142], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     predicted = math.log(K.clip(y_pred, K.epsilon(), None) + 1.0)
     wanted = math.log(K.clip(y_true, K.epsilon(), None) + 1.0)
@@ -63,21 +106,57 @@ def _signs(y_true):
 
 
 def squared_hinge(y_true, y_pred):
-    """The mean of max(0, 1 - y_true * y_pred)² over the last axis; labels are -1 and 1, or 0 and 1."""
+    """The mean of max(0, 1 - y_true * y_pred)² over the last axis; labels are -1 and 1, or 0 and 1.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.squared_hinge(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([1.25], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     y_true = _signs(y_true)
     return K.mean(math.square(math.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
 
 
 def hinge(y_true, y_pred):
-    """The mean of max(0, 1 - y_true * y_pred) over the last axis; labels are -1 and 1, or 0 and 1."""
+    """The mean of max(0, 1 - y_true * y_pred) over the last axis; labels are -1 and 1, or 0 and 1.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.hinge(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([1.], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     y_true = _signs(y_true)
     return K.mean(math.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
 
 
 def categorical_hinge(y_true, y_pred):
-    """How far the score of the right class is from being one above the best of the others."""
+    """How far the score of the right class is from being one above the best of the others.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.categorical_hinge(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([1.], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     right = math.reduce_sum(y_true * y_pred, axis=-1)
     wrong = math.reduce_max((1.0 - y_true) * y_pred, axis=-1)
@@ -96,7 +175,19 @@ def huber_loss(y_true, y_pred, delta=1.0):
 
 
 def logcosh(y_true, y_pred):
-    """The mean of log(cosh(y_pred - y_true)) over the last axis."""
+    """The mean of log(cosh(y_pred - y_true)) over the last axis.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.logcosh(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.12011448], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     x = y_pred - y_true
     return K.mean(x + nn.softplus(-2.0 * x) - math.log(2.0), axis=-1)
@@ -107,7 +198,21 @@ def _smoothing(label_smoothing):
 
 
 def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):
-    """The cross entropy of rows that hold one-hot labels and probabilities (or scores, with `from_logits`)."""
+    """The cross entropy of rows that hold one-hot labels and probabilities (or scores, with `from_logits`).
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+        from_logits: Whether predictions are scores that have not been through a sigmoid or softmax.
+        label_smoothing: How far labels are moved towards all classes being equal, between 0 and 1.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.categorical_crossentropy(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.6931472], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     label_smoothing = _smoothing(label_smoothing)
 
@@ -120,12 +225,40 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, axis=-1):
-    """The cross entropy of numbers of classes and rows of probabilities (or scores, with `from_logits`)."""
+    """The cross entropy of numbers of classes and rows of probabilities (or scores, with `from_logits`).
+
+    Args:
+        y_true: The right classes.
+        y_pred: Probabilities: one axis more.
+        from_logits: Whether predictions are scores that have not been through a sigmoid or softmax.
+        axis: The axis to work along; negative ones count from the last.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.sparse_categorical_crossentropy(tf.constant([1]), tf.constant([[0.5, 0.5]])))
+        array([0.6931472], dtype=float32)
+    """
     return K.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
 
 
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):
-    """The mean cross entropy of labels 0 and 1 and probabilities (or scores, with `from_logits`) over the last axis."""
+    """The mean cross entropy of labels 0 and 1 and probabilities (or scores, with `from_logits`) over the last axis.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+        from_logits: Whether predictions are scores that have not been through a sigmoid or softmax.
+        label_smoothing: How far labels are moved towards all classes being equal, between 0 and 1.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.binary_crossentropy(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.69314694], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     label_smoothing = _smoothing(label_smoothing)
     y_true = smart_cond(
@@ -135,7 +268,19 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):
 
 
 def kullback_leibler_divergence(y_true, y_pred):
-    """The divergence of predicted probabilities from the wanted ones."""
+    """The divergence of predicted probabilities from the wanted ones.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.KLD(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.69314563], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     y_true = K.clip(y_true, K.epsilon(), 1)
     y_pred = K.clip(y_pred, K.epsilon(), 1)
@@ -143,13 +288,38 @@ def kullback_leibler_divergence(y_true, y_pred):
 
 
 def poisson(y_true, y_pred):
-    """The mean of y_pred - y_true * log(y_pred) over the last axis."""
+    """The mean of y_pred - y_true * log(y_pred) over the last axis.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.poisson(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.8465735], dtype=float32)
+    """
     y_true, y_pred = _tensors(y_true, y_pred)
     return K.mean(y_pred - y_true * math.log(y_pred + K.epsilon()), axis=-1)
 
 
 def cosine_proximity(y_true, y_pred, axis=-1):
-    """The cosine of the angle between labels and predictions."""
+    """The cosine of the angle between labels and predictions.
+
+    Args:
+        y_true: What is right.
+        y_pred: What was predicted, of the same shape.
+        axis: The axis to work along; negative ones count from the last.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.keras.losses.cosine(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
+        array([0.70710677], dtype=float32)
+    """
     y_true = l2_normalize(y_true, axis=axis)
     y_pred = l2_normalize(y_pred, axis=axis)
     return math.reduce_sum(y_true * y_pred, axis=axis)
@@ -167,7 +337,19 @@ cosine = cosine_similarity = cosine_proximity
 
 
 class Loss:
-    """Base of losses: subclasses give a loss for each sample in `call(y_true, y_pred)`."""
+    """Base of losses: subclasses give a loss for each sample in `call(y_true, y_pred)`.
+
+    Args:
+        reduction: How the losses of the examples become one: a value of `tf.losses.Reduction`.
+        name: Its name.
+
+    Example:
+        >>> class Cubed(tf.keras.losses.Loss):
+        ...     def call(self, y_true, y_pred):
+        ...         return tf.reduce_mean(tf.abs(y_true - y_pred) ** 3, axis=-1)
+        >>> sess.run(Cubed()(tf.constant([[0.0]]), tf.constant([[2.0]])))
+        np.float32(8.0)
+    """
 
     def __init__(self, reduction=Reduction.AUTO, name=None):
         Reduction.validate(reduction)
@@ -210,29 +392,68 @@ class LossFunctionWrapper(Loss):
         return {**super().get_config(), **config}
 
 
-def _loss_class(class_name, fn, doc=None, name=None, **arguments):
-    """The class of a function, whose own arguments come first."""
+_DOCUMENT = """{about}
+
+Args:
+{own}    reduction: How the losses of the examples become one: a value of `tf.losses.Reduction`.
+    name: Its name.
+
+Example:
+    >>> loss = tf.keras.losses.{name}()
+    >>> sess.run(loss({at}))
+    {gives}
+"""
+_ARGUMENTS = {
+    "from_logits": "Whether predictions are scores that have not been through a sigmoid or softmax.",
+    "label_smoothing": "How far labels are moved towards all classes being equal, between 0 and 1.",
+    "delta": "Where it becomes linear.",
+    "axis": "The axis along which vectors lie.",
+}
+_AT = "[[0.0, 1.0]], tf.constant([[0.5, 0.5]])"
+
+
+def _loss_class(class_name, fn, doc=None, name=None, *, gives, at=_AT, **arguments):
+    """The class of a function, whose own arguments come first. `at` labels and predictions it `gives` a number: its
+    example.
+    """
     parameters = {**arguments, "reduction": Reduction.AUTO, "name": name or fn.__name__}
     start = constructor(parameters, lambda self, **given: LossFunctionWrapper.__init__(self, fn, **given))
-    return type(
-        class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": doc or fn.__doc__, "__module__": __name__}
-    )
+    about = (doc or fn.__doc__).partition("\n")[0]
+    own = "".join(f"    {argument}: {_ARGUMENTS[argument]}\n" for argument in arguments)
+    document = _DOCUMENT.format(about=about, own=own, name=class_name, at=at, gives=gives)
+    return type(class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": document, "__module__": __name__})
 
 
-MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error)
-MeanAbsoluteError = _loss_class("MeanAbsoluteError", mean_absolute_error)
-MeanAbsolutePercentageError = _loss_class("MeanAbsolutePercentageError", mean_absolute_percentage_error)
-MeanSquaredLogarithmicError = _loss_class("MeanSquaredLogarithmicError", mean_squared_logarithmic_error)
-Hinge = _loss_class("Hinge", hinge)
-SquaredHinge = _loss_class("SquaredHinge", squared_hinge)
-CategoricalHinge = _loss_class("CategoricalHinge", categorical_hinge)
-Poisson = _loss_class("Poisson", poisson)
-LogCosh = _loss_class("LogCosh", logcosh)
-KLDivergence = _loss_class("KLDivergence", kullback_leibler_divergence)
+MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error, gives="np.float32(0.25)")
+MeanAbsoluteError = _loss_class("MeanAbsoluteError", mean_absolute_error, gives="np.float32(0.5)")
+MeanAbsolutePercentageError = _loss_class(
+    "MeanAbsolutePercentageError", mean_absolute_percentage_error, gives="np.float32(2.5000003e+08)"
+)
+MeanSquaredLogarithmicError = _loss_class(
+    "MeanSquaredLogarithmicError", mean_squared_logarithmic_error, gives="np.float32(0.123581424)"
+)
+Hinge = _loss_class("Hinge", hinge, gives="np.float32(1.0)")
+SquaredHinge = _loss_class("SquaredHinge", squared_hinge, gives="np.float32(1.25)")
+CategoricalHinge = _loss_class("CategoricalHinge", categorical_hinge, gives="np.float32(1.0)")
+Poisson = _loss_class("Poisson", poisson, gives="np.float32(0.8465735)")
+LogCosh = _loss_class("LogCosh", logcosh, gives="np.float32(0.120114475)")
+KLDivergence = _loss_class("KLDivergence", kullback_leibler_divergence, gives="np.float32(0.69314563)")
 
 
 class BinaryCrossentropy(LossFunctionWrapper):
-    """The cross entropy of labels 0 and 1; smoothing moves labels towards a half."""
+    """The cross entropy of labels 0 and 1; smoothing moves labels towards a half.
+
+    Args:
+        from_logits: Whether predictions are scores that have not been through a sigmoid or softmax.
+        label_smoothing: How far labels are moved towards all classes being equal, between 0 and 1.
+        reduction: How the losses of the examples become one: a value of `tf.losses.Reduction`.
+        name: Its name.
+
+    Example:
+        >>> loss = tf.keras.losses.BinaryCrossentropy()
+        >>> sess.run(loss([[0.0, 1.0]], tf.constant([[0.5, 0.5]])))
+        np.float32(0.69314694)
+    """
 
     def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="binary_crossentropy"):
         own = {"from_logits": from_logits, "label_smoothing": label_smoothing}
@@ -246,17 +467,26 @@ CategoricalCrossentropy = _loss_class(
     "The cross entropy of one-hot labels; smoothing moves them towards all classes alike.",
     from_logits=False,
     label_smoothing=0,
+    gives="np.float32(0.6931472)",
 )
 SparseCategoricalCrossentropy = _loss_class(
     "SparseCategoricalCrossentropy",
     sparse_categorical_crossentropy,
     "The cross entropy of numbers of classes.",
     from_logits=False,
+    at="[1], tf.constant([[0.5, 0.5]])",
+    gives="np.float32(0.6931472)",
 )
 Huber = _loss_class(
-    "Huber", huber_loss, "Half the square of small errors, and a straight line beyond delta.", delta=1.0
+    "Huber",
+    huber_loss,
+    "Half the square of small errors, and a straight line beyond delta.",
+    delta=1.0,
+    gives="np.float32(0.125)",
 )
-CosineSimilarity = _loss_class("CosineSimilarity", cosine_similarity, name="cosine_similarity", axis=-1)
+CosineSimilarity = _loss_class(
+    "CosineSimilarity", cosine_similarity, name="cosine_similarity", axis=-1, gives="np.float32(0.70710677)"
+)
 
 
 # --- by name -------------------------------------------------------------------------------------
@@ -273,9 +503,23 @@ def is_categorical_crossentropy(loss):
     return loss == "categorical_crossentropy"
 
 
-serialize, deserialize = reading_and_writing("loss", globals(), "loss function", "name")
+serialize, deserialize = reading_and_writing("loss", globals(), "Huber()", "loss function", "name")
 
 
 def get(identifier):
-    """A loss from its name, a written one, a function or object, or None."""
+    """A loss from its name, a written one, a function or object, or None.
+
+    Args:
+        identifier: A name, a dictionary, an object or function, or None.
+
+    Returns:
+        A function or object, or None.
+
+    Raises:
+        ValueError: If it stands for none.
+
+    Example:
+        >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
+        True
+    """
     return from_identifier(identifier, deserialize, "loss function")

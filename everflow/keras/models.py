@@ -26,7 +26,21 @@ def share_weights(layer):
 def clone_model(model, input_tensors=None, clone_function=None):
     """A model with the same layers and new weights; on `input_tensors` instead of placeholders where they are given.
 
-    >>> copy = tf.keras.models.clone_model(model)
+    Args:
+        model: The model.
+        input_tensors: Tensors to use as inputs.
+        clone_function: A function of a layer that gives its copy; one from its configuration if None.
+
+    Returns:
+        A model.
+
+    Raises:
+        ValueError: If it is no model of layers.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.models.clone_model(model).output_shape
+        (None, 3)
     """
     clone = clone_function or _clone_layer
     if not callable(clone):

@@ -18,8 +18,20 @@ from everflow.platform.signatures import REQUIRED, parameters, takes
 class LinearModel(Model):
     """A weighted sum of inputs, of several tensors each with weights of its own.
 
-    >>> model = tf.keras.experimental.LinearModel()
-    >>> model.compile("sgd", "mse")
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        **kwargs: What every layer takes.
+
+    Example:
+        >>> model = tf.keras.experimental.LinearModel()
+        >>> model(tf.ones([2, 3])).shape.as_list()
+        [2, 1]
     """
 
     _arguments = parameters(
@@ -85,7 +97,20 @@ class _PartedOptimizer(Optimizer):
 
 
 class WideDeepModel(Model):
-    """The sum of a linear model and a deep one, trained together; inputs are a list of those of the two."""
+    """The sum of a linear model and a deep one, trained together; inputs are a list of those of the two.
+
+    Args:
+        linear_model: The linear model.
+        dnn_model: The deep model.
+        activation: The function applied to the sum.
+        **kwargs: What every layer takes.
+
+    Example:
+        >>> deep = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        >>> model = tf.keras.experimental.WideDeepModel(tf.keras.experimental.LinearModel(), deep)
+        >>> model([tf.ones([2, 3]), tf.ones([2, 4])]).shape.as_list()
+        [2, 1]
+    """
 
     def __init__(self, linear_model, dnn_model, activation=None, **kwargs):
         super().__init__(**kwargs)

@@ -34,12 +34,22 @@ from everflow.platform.signatures import takes
 class Layer(base_layer.Layer):
     """Base class of layers: subclasses make variables in `build(input_shape)` and compute in `call(inputs)`.
 
-    >>> class Scale(tf.layers.Layer):
-    ...     def build(self, input_shape):
-    ...         self.scale = self.add_weight("scale", [], initializer=tf.ones_initializer())
-    ...         super().build(input_shape)
-    ...     def call(self, inputs):
-    ...         return inputs * self.scale
+    Args:
+        trainable: Whether the variables are among those that optimizers train.
+        name: The layer's name, and that of its variable scope.
+        dtype: The type of the variables; that of the inputs if None.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> class Scale(tf.layers.Layer):
+        ...     def build(self, input_shape):
+        ...         self.scale = self.add_weight("scale", [], initializer=tf.ones_initializer())
+        ...         super().build(input_shape)
+        ...     def call(self, inputs):
+        ...         return inputs * self.scale
+        >>> layer = Scale()
+        >>> layer(tf.ones([2])).shape.as_list(), [v.name for v in layer.variables]
+        ([2], ['scale/scale:0'])
     """
 
     _is_legacy_layer = True

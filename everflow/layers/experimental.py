@@ -12,8 +12,14 @@ keras_style = False
 def keras_style_scope():
     """Within, layers share variables only as objects, and their names are unique.
 
-    >>> with tf.layers.experimental.keras_style_scope():
-    ...     layers = [tf.layers.Dense(3), tf.layers.Dense(3)]   # variables dense_1/kernel and dense_2/kernel, wherever they are called
+    Yields:
+        None.
+
+    Example:
+        >>> with tf.layers.experimental.keras_style_scope():
+        ...     layers = [tf.layers.Dense(3), tf.layers.Dense(3)]
+        >>> [layer.name for layer in layers]
+        ['dense_1', 'dense_2']
     """
     global keras_style
     before, keras_style = keras_style, True
@@ -24,6 +30,14 @@ def keras_style_scope():
 
 
 def set_keras_style():
-    """From now on layers are of that style."""
+    """From now on layers are of that style.
+
+    Returns:
+        None.
+
+    Example:
+        >>> with tf.layers.experimental.keras_style_scope():
+        ...     tf.layers.experimental.set_keras_style()
+    """
     global keras_style
     keras_style = True

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from everflow.keras.layers import pooling as keras_pooling
 from everflow.layers.base import Layer
+
+_NAME = "name: The layer's name."
+_INPUTS = "inputs: The tensor to pool."
+_RETURNS = "A tensor with the same batch and channels."
 
 
 def _layer(name):
@@ -16,7 +22,10 @@ def _layer(name):
             pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name, **kwargs
         )
 
-    made = type(name, (base, Layer), {"__init__": __init__, "__doc__": base.__doc__, "__module__": __name__})
+    about = base.__doc__.replace("    **kwargs", f"    {_NAME}\n    **kwargs").replace(
+        f"keras.layers.{name}(2)", f"layers.{name}(2, 2)"
+    )
+    made = type(name, (base, Layer), {"__init__": __init__, "__doc__": about, "__module__": __name__})
     return made
 
 
@@ -31,7 +40,10 @@ def _function(layer, name):
         )
 
     pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = layer.__doc__
+    before, _, example = layer.__doc__.partition("Example:")
+    before = re.sub(r"    \*\*kwargs.*\n", "", before).replace("Args:", f"Args:\n    {_INPUTS}")
+    example = re.sub(r"tf\.layers\.\w+\(2, 2\)\((.*)\)\.shape", rf"tf.layers.{name}(\1, 2, 2).shape", example)
+    pool.__doc__ = f"{before}Returns:\n    {_RETURNS}\n\nExample:{example}"
     return pool
 
 

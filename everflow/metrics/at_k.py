@@ -150,7 +150,29 @@ recall_at_k = _k_best(
 def average_precision_at_k(
     labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean over rows of the precision averaged over the ranks 1 to k at which right classes stand."""
+    """The mean over rows of the precision averaged over the ranks 1 to k at which right classes stand.
+
+    Args:
+        labels: The right classes: [batch, labels] of int64, or a SparseTensor.
+        predictions: Scores: [batch, classes].
+        k: How many of the highest predictions are looked at.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.average_precision_at_k(tf.constant([[2]], tf.int64), [[0.1, 0.6, 0.3]], k=2)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float64(0.5)
+    """
     with name_scope(name, _at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
         _, indices = top_k(predictions, k)
         labels = _in_range(labels, math.cast(array.shape(predictions)[-1], dtypes.int64))

@@ -16,7 +16,24 @@ from everflow.ops.variables.scope import variable_scope
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The weighted mean of values.
 
-    >>> value, update_op = tf.metrics.mean(losses)
+    Args:
+        values: The numbers to take in.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean([1.0, 2.0, 6.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(3.0)
     """
     with variable_scope(name, "mean", (values, weights)):
         values = math.cast(values, dtypes.float32)
@@ -34,7 +51,27 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
 
 
 def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The weighted mean of tensors, element by element."""
+    """The weighted mean of tensors, element by element.
+
+    Args:
+        values: The tensor to take in.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_tensor([1.0, 2.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        array([1., 2.], dtype=float32)
+    """
     with variable_scope(name, "mean", (values, weights)):
         values = math.cast(values, dtypes.float32)
         total = metric_variable(values.shape, dtypes.float32, name="total_tensor")
@@ -67,7 +104,25 @@ def _quotients(total, update_total, count, number, values):
 def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """How often predictions equal labels.
 
-    >>> accuracy, update_op = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> accuracy, update = tf.metrics.accuracy(labels=[1, 2, 3, 4], predictions=[1, 2, 0, 4])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update), sess.run(accuracy)
+        (np.float32(0.75), np.float32(0.75))
     """
     predictions, labels, weights = aligned(predictions, labels, weights)
     predictions.shape.assert_is_compatible_with(labels.shape)
@@ -80,7 +135,28 @@ def accuracy(labels, predictions, weights=None, metrics_collections=None, update
 def mean_absolute_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean of |predictions - labels|."""
+    """The mean of |predictions - labels|.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_absolute_error([1.0, 2.0], [1.0, 4.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(1.0)
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math.abs(predictions - labels)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
@@ -89,7 +165,29 @@ def mean_absolute_error(
 def mean_cosine_distance(
     labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean of one minus the product of labels and predictions along a dimension."""
+    """The mean of one minus the product of labels and predictions along a dimension.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        dim: The axis along which vectors lie.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_cosine_distance([[1.0, 0.0]], [[0.6, 0.8]], dim=1)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(0.39999998)
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     products = math.multiply(predictions, labels)
     products = math.reduce_sum(products, axis=[dim], keepdims=True)
@@ -100,7 +198,29 @@ def mean_cosine_distance(
 def mean_relative_error(
     labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean of |labels - predictions| / normalizer; zero where the normalizer is."""
+    """The mean of |labels - predictions| / normalizer; zero where the normalizer is.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        normalizer: What errors are divided by.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_relative_error([1.0, 2.0], [1.0, 4.0], normalizer=[1.0, 2.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(0.5)
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
@@ -113,7 +233,28 @@ def mean_relative_error(
 def mean_squared_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean of the squared error."""
+    """The mean of the squared error.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_squared_error([1.0, 2.0], [1.0, 4.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(2.0)
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math.squared_difference(labels, predictions)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
@@ -122,14 +263,56 @@ def mean_squared_error(
 def root_mean_squared_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The root of the mean of the squared error."""
+    """The root of the mean of the squared error.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.root_mean_squared_error([1.0, 2.0], [1.0, 4.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(1.4142135)
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     means = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
     return collected(*map(math.sqrt, means), metrics_collections, updates_collections)
 
 
 def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The share of values below a threshold."""
+    """The share of values below a threshold.
+
+    Args:
+        values: The numbers to take in.
+        threshold: The threshold.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.percentage_below([1.0, 2.0, 3.0, 4.0], 2.5)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(0.5)
+    """
     below = math.cast(math.less(values, threshold), dtypes.float32)
     return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")
 
@@ -149,7 +332,30 @@ def confusion_update(labels, predictions, num_classes, weights=None):
 def mean_iou(
     labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean over classes of intersection over union; classes that never came up don't count."""
+    """The mean over classes of intersection over union; classes that never came up don't count.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        num_classes: How many classes there are.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_iou(tf.constant([0, 0, 1, 1]), tf.constant([0, 1, 1, 1]), num_classes=2)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(value)
+        np.float32(0.5833334)
+    """
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         predictions.shape.assert_is_compatible_with(labels.shape)
@@ -169,7 +375,30 @@ def mean_iou(
 def mean_per_class_accuracy(
     labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The mean over classes of how often each was predicted right; a class that never came up counts as zero."""
+    """The mean over classes of how often each was predicted right; a class that never came up counts as zero.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        num_classes: How many classes there are.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+
+    Example:
+        >>> value, update = tf.metrics.mean_per_class_accuracy(tf.constant([0, 0, 1, 1]), tf.constant([0, 1, 1, 1]), num_classes=2)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(value)
+        np.float32(0.75)
+    """
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels = as_vector(math.cast(labels, dtypes.int64))
         predictions = as_vector(predictions)

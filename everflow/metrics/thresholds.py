@@ -103,7 +103,33 @@ def auc(
     summation_method="trapezoidal",
     thresholds=None,
 ):
-    """The area under the ROC or precision-recall curve, approximated at many thresholds."""
+    """The area under the ROC or precision-recall curve, approximated at many thresholds.
+
+    Args:
+        labels: What is right: bools, or 0 and 1.
+        predictions: Numbers from 0 to 1.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        num_thresholds: How many thresholds the curve is taken at.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        curve: `ROC` or `PR`.
+        name: The name of the scope of its variables.
+        summation_method: `trapezoidal`, `careful_interpolation`, `minoring` or `majoring`.
+        thresholds: The thresholds; `num_thresholds` of them, evenly spread, if None.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+        ValueError: If the curve or method isn't known.
+
+    Example:
+        >>> auc, update = tf.metrics.auc(tf.constant([0, 0, 1, 1]), tf.constant([0.1, 0.4, 0.35, 0.8]))
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(0.74999976)
+    """
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
@@ -183,7 +209,31 @@ def sensitivity_at_specificity(
     updates_collections=None,
     name=None,
 ):
-    """The share of positives found at the threshold whose specificity is nearest to the one given."""
+    """The share of positives found at the threshold whose specificity is nearest to the one given.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        specificity: The share of negatives to be told.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        num_thresholds: How many thresholds the curve is taken at.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+        ValueError: If the share isn't in [0, 1].
+
+    Example:
+        >>> value, update = tf.metrics.sensitivity_at_specificity(tf.constant([0, 0, 1, 1]), tf.constant([0.1, 0.4, 0.35, 0.8]), 0.5)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(1.0)
+    """
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
@@ -207,7 +257,31 @@ def specificity_at_sensitivity(
     updates_collections=None,
     name=None,
 ):
-    """The share of negatives told at the last threshold whose sensitivity is nearest to the one given."""
+    """The share of negatives told at the last threshold whose sensitivity is nearest to the one given.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        sensitivity: The share of positives to be found.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        num_thresholds: How many thresholds the curve is taken at.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Raises:
+        RuntimeError: When executing eagerly: there, use `tf.keras.metrics`.
+        ValueError: If the share isn't in [0, 1].
+
+    Example:
+        >>> value, update = tf.metrics.specificity_at_sensitivity(tf.constant([0, 0, 1, 1]), tf.constant([0.1, 0.4, 0.35, 0.8]), 0.5)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(1.0)
+    """
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):

@@ -23,9 +23,24 @@ def nondifferentiable_batch_function(
 ):
     """A decorator: what runs call the function with at the same time is one batch for it, at most `max_batch_size` rows.
 
-    >>> @tf.nondifferentiable_batch_function(1, 10, 5000)
-    ... def layer(a):
-    ...     return tf.matmul(a, a)
+    Args:
+        num_batch_threads: How many batches are worked on at the same time.
+        max_batch_size: The most rows of a batch.
+        batch_timeout_micros: How long, in microseconds, is waited for more rows.
+        allowed_batch_sizes: The sizes that batches are filled up to; any if None.
+        max_enqueued_batches: The most batches that wait.
+        autograph: Whether `if`, `while` and `for` over tensors become parts of the graph.
+
+    Returns:
+        A decorator.
+
+    Example:
+        >>> @tf.nondifferentiable_batch_function(1, 10, 5000)
+        ... def double(rows):
+        ...     return 2 * rows
+        >>> sess.run(double(tf.constant([[1], [2]])))
+        [array([[2],
+               [4]], dtype=int32)]
     """
 
     def decorate(fn):

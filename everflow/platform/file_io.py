@@ -155,19 +155,57 @@ class FileIO:
 
 
 def file_exists(filename):
-    """Whether there is a file or directory of that name."""
+    """Whether there is a file or directory of that name.
+
+    Args:
+        filename: The path of a file, local or `gs://`, `s3://` and the like.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.gfile.Exists("missing.txt")
+        False
+    """
     path = _path(filename)
     return filesystem_of(path).exists(path)
 
 
 def is_directory(dirname):
-    """Whether there is a directory of that name."""
+    """Whether there is a directory of that name.
+
+    Args:
+        dirname: The path of a directory.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.gfile.IsDirectory(".")
+        True
+    """
     path = _path(dirname)
     return filesystem_of(path).is_directory(path)
 
 
 def stat(filename):
-    """A FileStatistics; NotFoundError where there is no such file."""
+    """A FileStatistics; NotFoundError where there is no such file.
+
+    Args:
+        filename: The path of a file, local or `gs://`, `s3://` and the like.
+
+    Returns:
+        An object with `length`, `mtime_nsec` and `is_directory`.
+
+    Raises:
+        NotFoundError: If there is no such file.
+
+    Example:
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("text")
+        >>> tf.gfile.Stat("a.txt").length
+        4
+    """
     path = _path(filename)
     return filesystem_of(path).stat(path)
 
@@ -196,7 +234,24 @@ def atomic_write_string_to_file(filename, contents, overwrite=True):
 
 
 def delete_file(filename):
-    """Delete a file; FailedPreconditionError for a directory, NotFoundError where there is nothing."""
+    """Delete a file; FailedPreconditionError for a directory, NotFoundError where there is nothing.
+
+    Args:
+        filename: The path of a file, local or `gs://`, `s3://` and the like.
+
+    Returns:
+        None.
+
+    Raises:
+        NotFoundError: If there is nothing.
+        FailedPreconditionError: If it is a directory.
+
+    Example:
+        >>> open("a.txt", "w").close()
+        >>> tf.gfile.Remove("a.txt")
+        >>> tf.gfile.Exists("a.txt")
+        False
+    """
     path = _path(filename)
     fs = filesystem_of(path)
     if fs.is_directory(path):
@@ -205,7 +260,23 @@ def delete_file(filename):
 
 
 def delete_recursively(dirname):
-    """Delete a directory with all that is in it."""
+    """Delete a directory with all that is in it.
+
+    Args:
+        dirname: The path of a directory.
+
+    Returns:
+        None.
+
+    Raises:
+        NotFoundError: If there is no such directory.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> tf.gfile.DeleteRecursively("a")
+        >>> tf.gfile.Exists("a")
+        False
+    """
     path = _path(dirname)
     fs = filesystem_of(path)
     if not fs.exists(path):
@@ -216,19 +287,61 @@ def delete_recursively(dirname):
 
 
 def create_dir(dirname):
-    """Make a directory in one that exists. One that is there already is fine."""
+    """Make a directory in one that exists. One that is there already is fine.
+
+    Args:
+        dirname: The path of a directory.
+
+    Returns:
+        None.
+
+    Raises:
+        NotFoundError: If the directory above isn't there.
+
+    Example:
+        >>> tf.gfile.MkDir("a")
+        >>> tf.gfile.IsDirectory("a")
+        True
+    """
     path = _path(dirname)
     filesystem_of(path).make_directory(path)
 
 
 def recursive_create_dir(dirname):
-    """Make a directory and those above it."""
+    """Make a directory and those above it.
+
+    Args:
+        dirname: The path of a directory.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> tf.gfile.IsDirectory("a/b")
+        True
+    """
     path = _path(dirname)
     filesystem_of(path).make_directories(path)
 
 
 def list_directory(dirname):
-    """The names in a directory."""
+    """The names in a directory.
+
+    Args:
+        dirname: The path of a directory.
+
+    Returns:
+        A list of names, those of directories with a `/` at the end where the file system is remote.
+
+    Raises:
+        NotFoundError: If there is no such directory.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> tf.gfile.ListDirectory("a")
+        ['b']
+    """
     path = _path(dirname)
     if not is_directory(path):
         raise errors.NotFoundError(None, None, f"Could not find directory {path}")
@@ -236,7 +349,27 @@ def list_directory(dirname):
 
 
 def copy(oldpath, newpath, overwrite=False):
-    """Copy a file. AlreadyExistsError where `newpath` is there, unless `overwrite`."""
+    """Copy a file. AlreadyExistsError where `newpath` is there, unless `overwrite`.
+
+    Args:
+        oldpath: The file.
+        newpath: The copy.
+        overwrite: Whether what is there is replaced.
+
+    Returns:
+        None.
+
+    Raises:
+        AlreadyExistsError: If there is a file of the new name, and it isn't to be replaced.
+        NotFoundError: If there is no such file.
+
+    Example:
+        >>> with tf.gfile.GFile("a.txt", "w") as file:
+        ...     file.write("text")
+        >>> tf.gfile.Copy("a.txt", "b.txt")
+        >>> tf.gfile.Exists("b.txt")
+        True
+    """
     old, new = _path(oldpath), _path(newpath)
     _check_target(new, overwrite)
     source = filesystem_of(old)
@@ -248,7 +381,25 @@ def copy(oldpath, newpath, overwrite=False):
 
 
 def rename(oldname, newname, overwrite=False):
-    """Rename or move a file or directory. AlreadyExistsError where `newname` is there, unless `overwrite`."""
+    """Rename or move a file or directory. AlreadyExistsError where `newname` is there, unless `overwrite`.
+
+    Args:
+        oldname: The file or directory.
+        newname: Its new path.
+        overwrite: Whether what is there is replaced.
+
+    Returns:
+        None.
+
+    Raises:
+        AlreadyExistsError: If there is a file of the new name, and it isn't to be replaced.
+
+    Example:
+        >>> open("a.txt", "w").close()
+        >>> tf.gfile.Rename("a.txt", "b.txt")
+        >>> tf.gfile.Exists("b.txt")
+        True
+    """
     old, new = _path(oldname), _path(newname)
     _check_target(new, overwrite)
     source = filesystem_of(old)
@@ -265,12 +416,39 @@ def _check_target(path, overwrite):
 
 
 def walk(top, in_order=True):
-    """Yield (directory, directories in it, files in it), parents first or, with `in_order=False`, last."""
+    """Yield (directory, directories in it, files in it), parents first or, with `in_order=False`, last.
+
+    Args:
+        top: The directory to begin with.
+        in_order: Whether parents come first.
+
+    Yields:
+        Triples of a path, names of directories, and names of files.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> list(tf.gfile.Walk("a"))
+        [('a', ['b'], []), ('a/b', [], [])]
+    """
     return walk_v2(top, topdown=in_order)
 
 
 def walk_v2(top, topdown=True, onerror=None):
-    """As `walk`; `onerror` is called with the exception where a directory can't be listed."""
+    """As `walk`; `onerror` is called with the exception where a directory can't be listed.
+
+    Args:
+        top: The directory to begin with.
+        topdown: Whether parents come first.
+        onerror: A function of the exception; None to go on.
+
+    Yields:
+        Triples of a path, names of directories, and names of files.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> list(tf.io.gfile.walk("a"))
+        [('a', ['b'], []), ('a/b', [], [])]
+    """
     top = as_str_any(_path(top))
     try:
         listing = list_directory(top)
@@ -289,7 +467,20 @@ def walk_v2(top, topdown=True, onerror=None):
 
 
 def get_matching_files(filename):
-    """The paths that match a pattern, or any of a list of them, sorted. `*`, `?` and `[...]` don't cross a `/`."""
+    """The paths that match a pattern, or any of a list of them, sorted. `*`, `?` and `[...]` don't cross a `/`.
+
+    Args:
+        filename: A pattern, or a list of them.
+
+    Returns:
+        A list of paths.
+
+    Example:
+        >>> for name in ("b.txt", "a.txt"):
+        ...     open(name, "w").close()
+        >>> tf.gfile.Glob("*.txt")
+        ['./a.txt', './b.txt']
+    """
     patterns = [filename] if isinstance(filename, str | bytes) or hasattr(filename, "__fspath__") else filename
     return [path for pattern in patterns for path in _matching(_path(pattern))]
 
@@ -342,7 +533,10 @@ def _renamed(function, name, *arguments):
         return function(*signature.bind(*args, **kwargs).args)
 
     renamed.__name__, renamed.__qualname__, renamed.__signature__ = name, name, signature  # type: ignore[attr-defined]
-    renamed.__doc__ = re.sub("newpath|newname", "dst", function.__doc__)
+    document = function.__doc__
+    for old, new in zip(inspect.signature(function).parameters, arguments):
+        document = re.sub(rf"\b{old}\b(?=:|`)", new, document)
+    renamed.__doc__ = document
     return renamed
 
 

@@ -6,14 +6,38 @@ from everflow.platform import file_io
 
 
 class GFile(file_io.FileIO):
-    """An open file, local or remote: `with tf.gfile.GFile("gs://bucket/name", "w") as f: f.write("text")`."""
+    """An open file, local or remote.
+
+    Args:
+        name: The path of a file, local or `gs://`, `s3://` and the like.
+        mode: `r`, `w`, `a`, `r+` and so on, with `b` for bytes.
+
+    Example:
+        >>> with tf.gfile.GFile("a.txt", "w") as file:
+        ...     file.write("text")
+        >>> with tf.gfile.GFile("a.txt") as file:
+        ...     print(file.read())
+        text
+    """
 
     def __init__(self, name, mode="r"):
         super().__init__(name=name, mode=mode)
 
 
 class FastGFile(GFile):
-    """The older name of GFile."""
+    """An open file, local or remote.
+
+    Args:
+        name: The path of a file, local or `gs://`, `s3://` and the like.
+        mode: `r`, `w`, `a`, `r+` and so on, with `b` for bytes.
+
+    Example:
+        >>> with tf.gfile.FastGFile("a.txt", "w") as file:
+        ...     file.write("text")
+        >>> with tf.gfile.FastGFile("a.txt") as file:
+        ...     print(file.read())
+        text
+    """
 
 
 Open = GFile

@@ -34,7 +34,15 @@ class _StderrHandler(_logging.StreamHandler):
 
 @functools.cache
 def get_logger() -> _logging.Logger:
-    """The logger behind this module; it writes to stderr unless the program has set up logging itself."""
+    """The logger behind this module; it writes to stderr unless the program has set up logging itself.
+
+    Returns:
+        A `logging.Logger`.
+
+    Example:
+        >>> tf.get_logger().name
+        'tensorflow'
+    """
     logger = _logging.getLogger("tensorflow")
     if not logger.handlers and not _logging.getLogger().handlers:
         handler = _StderrHandler()

@@ -30,7 +30,18 @@ _KERNEL, _BIAS = "kernel", "bias"
 
 
 class RNNCell(Layer):
-    """Base class of cells: subclasses have `state_size`, `output_size` and `call(inputs, state)`."""
+    """Base class of cells: subclasses have `state_size`, `output_size` and `call(inputs, state)`.
+
+    Args:
+        trainable: Whether the variables are among those that optimizers train.
+        name: The name of the cell's variable scope.
+        dtype: The type of the variables.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> isinstance(tf.nn.rnn_cell.GRUCell(4), tf.nn.rnn_cell.RNNCell)
+        True
+    """
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
@@ -171,7 +182,19 @@ class _UnitsCell(LayerRNNCell):
 class BasicRNNCell(_UnitsCell):
     """output = new_state = activation(W * input + U * state + b).
 
-    >>> cell = tf.nn.rnn_cell.BasicRNNCell(128)
+    Args:
+        num_units: How many numbers the state has.
+        activation: The function applied to the new state, or its name.
+        reuse: Whether variables that are there are used again.
+        name: The name of the cell's variable scope.
+        dtype: The type of the variables.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicRNNCell(4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list()
+        [2, 4]
     """
 
     def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
@@ -195,7 +218,21 @@ class BasicRNNCell(_UnitsCell):
 class GRUCell(_UnitsCell):
     """Gated recurrent unit.
 
-    >>> cell = tf.nn.rnn_cell.GRUCell(128)
+    Args:
+        num_units: How many numbers the state has.
+        activation: The function applied to the new state, or its name.
+        reuse: Whether variables that are there are used again.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        name: The name of the cell's variable scope.
+        dtype: The type of the variables.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.GRUCell(4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list()
+        [2, 4]
     """
 
     _initializers = ("kernel_initializer", "bias_initializer")
@@ -241,7 +278,18 @@ _LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
 
 
 class LSTMStateTuple(_LSTMStateTuple):
-    """The state of LSTM cells: `c`, the memory, and `h`, the output."""
+    """The state of LSTM cells: `c`, the memory, and `h`, the output.
+
+    Args:
+        c: The memory.
+        h: The output.
+
+    Example:
+        >>> state = tf.nn.rnn_cell.LSTMStateTuple(c=tf.zeros([2, 4]), h=tf.zeros([2, 4]))
+        >>> cell = tf.nn.rnn_cell.LSTMCell(4)
+        >>> cell(tf.ones([2, 3]), state)[0].shape.as_list()
+        [2, 4]
+    """
 
     __slots__ = ()
 
@@ -255,7 +303,21 @@ class LSTMStateTuple(_LSTMStateTuple):
 class BasicLSTMCell(_UnitsCell):
     """Long short-term memory without peepholes, clipping or projection.
 
-    >>> cell = tf.nn.rnn_cell.BasicLSTMCell(128)
+    Args:
+        num_units: How many numbers the state has.
+        forget_bias: What is added to the bias of the forget gate, so that memory lasts at first.
+        state_is_tuple: Whether states are tuples; else they are joined along the columns.
+        activation: The function applied to the new state, or its name.
+        reuse: Whether variables that are there are used again.
+        name: The name of the cell's variable scope.
+        dtype: The type of the variables.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicLSTMCell(4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list(), type(state).__name__
+        ([2, 4], 'LSTMStateTuple')
     """
 
     _settings = ("num_units", "forget_bias", "state_is_tuple", "reuse")
@@ -314,7 +376,28 @@ def lstm_settings(cell) -> dict:
 class LSTMCell(_UnitsCell):
     """Long short-term memory with optional peepholes, clipping of the memory, and projection of the output.
 
-    >>> cell = tf.nn.rnn_cell.LSTMCell(256, use_peepholes=True, num_proj=128)
+    Args:
+        num_units: How many numbers the state has.
+        use_peepholes: Whether gates see the memory.
+        cell_clip: The greatest absolute value of the memory; None for any.
+        initializer: What matrices start as.
+        num_proj: How many numbers the output is projected to; None for no projection.
+        proj_clip: The greatest absolute value of what is projected; None for any.
+        num_unit_shards: Deprecated: into how many parts matrices are cut.
+        num_proj_shards: Deprecated: into how many parts the projection is cut.
+        forget_bias: What is added to the bias of the forget gate, so that memory lasts at first.
+        state_is_tuple: Whether states are tuples; else they are joined along the columns.
+        activation: The function applied to the new state, or its name.
+        reuse: Whether variables that are there are used again.
+        name: The name of the cell's variable scope.
+        dtype: The type of the variables.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True, num_proj=2)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list(), state.c.shape.as_list()
+        ([2, 2], [2, 4])
     """
 
     @takes(
@@ -390,7 +473,14 @@ class LSTMCell(_UnitsCell):
 class MultiRNNCell(RNNCell):
     """Cells on top of each other: the output of one is the input of the next.
 
-    >>> cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(128) for _ in range(2)])
+    Args:
+        cells: The cells, the lowest first.
+        state_is_tuple: Whether states are tuples; else they are joined along the columns.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4) for _ in range(2)])
+        >>> len(cell.zero_state(2, tf.float32))
+        2
     """
 
     def __init__(self, cells, state_is_tuple=True):

@@ -172,7 +172,30 @@ def dynamic_rnn(
 ):
     """(outputs, final state) of a cell run over `inputs` [batch, time, …]; past its length a sequence gives zeros.
 
-    >>> outputs, state = tf.nn.dynamic_rnn(cell, inputs, sequence_length=lengths, dtype=tf.float32)
+    Args:
+        cell: The cell to run at each step.
+        inputs: The sequences: [batch, time, …], or a structure of such.
+        sequence_length: The length of each sequence of the batch; what comes after is zero.
+        initial_state: The state to begin with; zeros if None.
+        dtype: The type of the state, where none is given.
+        parallel_iterations: How many rounds may be under way at the same time; 32 if None.
+        swap_memory: Whether values kept for the gradient may move to the host's memory; memory is the host's already.
+        time_major: Whether the first axis is time, not the batch.
+        scope: The variable scope to be in.
+
+    Returns:
+        The outputs [batch, time, units], and the last state.
+
+    Raises:
+        TypeError: If `cell` is no RNNCell.
+        ValueError: If the inputs' last dimension isn't known, or neither state nor dtype is given.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.LSTMCell(4)
+        >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.ones([2, 5, 3]), sequence_length=[5, 2], dtype=tf.float32)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(outputs).shape, sess.run(outputs)[1, 4]
+        ((2, 5, 4), array([0., 0., 0., 0.], dtype=float32))
     """
     assert_like_rnncell("cell", cell)
     with rnn_scope(scope):
@@ -286,7 +309,33 @@ def _as_shape(size):
     {_OF_LOOPS}"""
 )
 def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, initial_state_fw, initial_state_bw, scope, **shared):
-    """((outputs forwards, outputs backwards), (final states)) of two cells, one run from the end of each sequence."""
+    """((outputs forwards, outputs backwards), (final states)) of two cells, one run from the end of each sequence.
+
+    Args:
+        cell_fw: The cell that goes forwards.
+        cell_bw: The cell that goes backwards.
+        inputs: The sequences: [batch, time, …].
+        sequence_length: The length of each sequence of the batch; what comes after is zero.
+        initial_state_fw: The state to begin with, forwards; zeros if None.
+        initial_state_bw: The state to begin with, backwards; zeros if None.
+        dtype: The type of the states, where none are given.
+        parallel_iterations: How many rounds may be under way at the same time; 32 if None.
+        swap_memory: Whether values kept for the gradient may move to the host's memory; memory is the host's already.
+        time_major: Whether the first axis is time, not the batch.
+        scope: The variable scope to be in.
+
+    Returns:
+        A pair of outputs and a pair of states.
+
+    Raises:
+        TypeError: If a cell is no RNNCell.
+
+    Example:
+        >>> cells = [tf.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+        >>> (forwards, backwards), states = tf.nn.bidirectional_dynamic_rnn(*cells, tf.ones([2, 5, 3]), dtype=tf.float32)
+        >>> forwards.shape.as_list(), states[0].shape.as_list()
+        ([2, 5, 4], [2, 4])
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     with scopes.variable_scope(scope or "bidirectional_rnn"):
@@ -310,7 +359,32 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, initial_state_fw, initia
 
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn` decides."""
+    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn` decides.
+
+    Args:
+        cell: The cell to run at each step.
+        loop_fn: `loop_fn(time, cell_output, cell_state, loop_state)`; it returns whether each sequence is finished, the
+            next input, the next state, what to emit, and the next loop state.
+        parallel_iterations: How many rounds may be under way at the same time; 32 if None.
+        swap_memory: Whether values kept for the gradient may move to the host's memory; memory is the host's already.
+        scope: The variable scope to be in.
+
+    Returns:
+        A TensorArray, the last state and the last loop state.
+
+    Raises:
+        TypeError: If `cell` is no RNNCell, or `loop_fn` no function.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.GRUCell(4)
+        >>> def loop_fn(time, output, state, loop_state):
+        ...     state = cell.zero_state(2, tf.float32) if output is None else state
+        ...     return time >= [3, 3], tf.ones([2, 1]), state, output, None
+        >>> outputs, state, _ = tf.nn.raw_rnn(cell, loop_fn)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(outputs.stack()).shape
+        (3, 2, 4)
+    """
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")

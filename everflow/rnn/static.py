@@ -23,7 +23,27 @@ def _check_steps(inputs):
 
 
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
-    """(list of outputs, final state) of a cell unrolled over a list of inputs [batch, …], one for each step."""
+    """(list of outputs, final state) of a cell unrolled over a list of inputs [batch, …], one for each step.
+
+    Args:
+        cell: The cell to run at each step.
+        inputs: A list of tensors [batch, …].
+        initial_state: The state to begin with; zeros if None.
+        dtype: The type of the state, where none is given.
+        sequence_length: The length of each sequence of the batch; what comes after is zero.
+        scope: The variable scope to be in.
+
+    Returns:
+        A list of outputs, and the last state.
+
+    Raises:
+        TypeError: If `cell` is no RNNCell, or the inputs are no list.
+
+    Example:
+        >>> outputs, state = tf.nn.static_rnn(tf.nn.rnn_cell.GRUCell(4), [tf.ones([2, 3])] * 5, dtype=tf.float32)
+        >>> len(outputs), state.shape.as_list()
+        (5, [2, 4])
+    """
     assert_like_rnncell("cell", cell)
     _check_steps(inputs)
     call, outputs = step_of(cell), []
@@ -79,7 +99,33 @@ def _zeros(batch_size, size, dtype, static_batch):
 
 
 def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
-    """As `static_rnn`, with the state taken from and put back to a saver of long sequences' states."""
+    """As `static_rnn`, with the state taken from and put back to a saver of long sequences' states.
+
+    Args:
+        cell: The cell to run at each step.
+        inputs: A list of tensors [batch, …].
+        state_saver: An object with `state(name)` and `save_state(name, value)`.
+        state_name: The name of the state there, or a tuple of names.
+        sequence_length: The length of each sequence of the batch; what comes after is zero.
+        scope: The variable scope to be in.
+
+    Returns:
+        A list of outputs, and the last state.
+
+    Raises:
+        ValueError: If the names don't fit the cell's state.
+
+    Example:
+        >>> class Saver:
+        ...     def state(self, name):
+        ...         return tf.zeros([2, 4])
+        ...     def save_state(self, name, value):
+        ...         return tf.no_op()
+        >>> cell = tf.nn.rnn_cell.GRUCell(4)
+        >>> outputs, state = tf.nn.static_state_saving_rnn(cell, [tf.ones([2, 3])], Saver(), "state")
+        >>> state.shape.as_list()
+        [2, 4]
+    """
     state_size = cell.state_size
     if nest.is_sequence(state_size) != nest.is_sequence(state_name):
         raise ValueError(f"state_name must have the structure of the cell's state_size, {state_size}; got {state_name}")
@@ -98,7 +144,30 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
 def static_bidirectional_rnn(
     cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None
 ):
-    """(outputs, final state forwards, final state backwards) of two unrolled cells, outputs joined in the last axis."""
+    """(outputs, final state forwards, final state backwards) of two unrolled cells, outputs joined in the last axis.
+
+    Args:
+        cell_fw: The cell that goes forwards.
+        cell_bw: The cell that goes backwards.
+        inputs: A list of tensors [batch, …].
+        initial_state_fw: The state to begin with, forwards; zeros if None.
+        initial_state_bw: The state to begin with, backwards; zeros if None.
+        dtype: The type of the states, where none are given.
+        sequence_length: The length of each sequence of the batch; what comes after is zero.
+        scope: The variable scope to be in.
+
+    Returns:
+        A list of outputs, and the two last states.
+
+    Raises:
+        TypeError: If a cell is no RNNCell, or the inputs are no list.
+
+    Example:
+        >>> cells = [tf.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+        >>> outputs, forwards, backwards = tf.nn.static_bidirectional_rnn(*cells, [tf.ones([2, 3])] * 5, dtype=tf.float32)
+        >>> outputs[0].shape.as_list()
+        [2, 8]
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     _check_steps(inputs)

@@ -99,7 +99,23 @@ def _tensor_or_number(name, value):
 class DropoutWrapper(RNNCellWrapper):
     """Dropout on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every step.
 
-    >>> cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5)
+    Args:
+        cell: The cell to run at each step.
+        input_keep_prob: The share of inputs that is kept.
+        output_keep_prob: The share of outputs that is kept.
+        state_keep_prob: The share of the state that is kept.
+        variational_recurrent: Whether the same mask is used at every step.
+        input_size: The shape of the inputs, which masks for all steps need.
+        dtype: The type of inputs and state, which masks for all steps need.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dropout_state_filter_visitor: A function that says which parts of the state are dropped; the memory of LSTM
+            cells isn't.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
+        >>> cell.state_size
+        4
     """
 
     @takes(
@@ -196,7 +212,18 @@ def _enumerated_map(function, structure):
 
 
 class ResidualWrapper(RNNCellWrapper):
-    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`."""
+    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`.
+
+    Args:
+        cell: The cell to run at each step.
+        residual_fn: A function of inputs and outputs; their sum if None.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(3))
+        >>> cell(tf.ones([2, 3]), tf.zeros([2, 3]))[0].shape.as_list()
+        [2, 3]
+    """
 
     def __init__(self, cell, residual_fn=None, **kwargs):
         super().__init__(cell, **kwargs)
@@ -220,7 +247,18 @@ class ResidualWrapper(RNNCellWrapper):
 
 
 class DeviceWrapper(RNNCellWrapper):
-    """Runs a cell on a device."""
+    """Runs a cell on a device.
+
+    Args:
+        cell: The cell to run at each step.
+        device: The device's name.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DeviceWrapper(tf.nn.rnn_cell.GRUCell(4), "/cpu:0")
+        >>> cell.output_size
+        4
+    """
 
     def __init__(self, cell, device, **kwargs):
         super().__init__(cell, **kwargs)

@@ -310,9 +310,16 @@ def _is_element(item: object) -> bool:
 class Session(BaseSession):
     """Runs the operations of a graph and holds its variables.
 
-    >>> with tf.Session() as sess:
-    ...     print(sess.run(tf.constant(2.0) * 3.0))
-    6.0
+    Args:
+        target: The server to run on, such as `grpc://host:2222`; an empty string for this process.
+        graph: The graph to run; the default graph if None.
+        config: A `tf.ConfigProto` with settings.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> with tf.Session() as session:
+        ...     print(session.run(x * 3.0, feed_dict={x: 2.0}))
+        6.0
     """
 
     def __init__(
@@ -380,7 +387,19 @@ _interactive_count = 0
 
 
 class InteractiveSession(BaseSession):
-    """A session that makes itself the default when created, for shells and notebooks."""
+    """A session that makes itself the default when created, for shells and notebooks.
+
+    Args:
+        target: The server to run on, such as `grpc://host:2222`; an empty string for this process.
+        graph: The graph to work in; the default graph if None.
+        config: A `tf.ConfigProto` with settings.
+
+    Example:
+        >>> session = tf.InteractiveSession()
+        >>> tf.constant(2.0).eval()
+        np.float32(2.0)
+        >>> session.close()
+    """
 
     def __init__(
         self,

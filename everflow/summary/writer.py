@@ -23,8 +23,21 @@ from everflow.summary.session_writer import EventFileWriterV2
 class FileWriter:
     """Writes summaries, graphs, session logs and run metadata to an event file that TensorBoard reads.
 
-    >>> with tf.summary.FileWriter("logs", sess.graph) as writer:
-    ...     writer.add_summary(sess.run(merged), global_step=step)
+    Args:
+        logdir: The folder of the event file.
+        graph: A graph to write, too.
+        max_queue: How many events wait in memory.
+        flush_secs: After how many seconds they are written.
+        graph_def: Deprecated: a GraphDef to write, too.
+        filename_suffix: What the file's name ends with.
+        session: Makes it write through operations of this session.
+
+    Example:
+        >>> loss = tf.summary.scalar("loss", 0.5)
+        >>> with tf.summary.FileWriter("logs", sess.graph) as writer:
+        ...     writer.add_summary(sess.run(loss), global_step=1)
+        >>> len(tf.gfile.Glob("logs/events.*"))
+        1
     """
 
     def __init__(
@@ -139,7 +152,13 @@ class FileWriter:
 
 
 class FileWriterCache:
-    """FileWriters by folder, one for each."""
+    """FileWriters by folder, one for each.
+
+    Example:
+        >>> tf.summary.FileWriterCache.get("logs") is tf.summary.FileWriterCache.get("logs")
+        True
+        >>> tf.summary.FileWriterCache.clear()
+    """
 
     _cache: dict[str, FileWriter] = {}
     _lock = renewed(threading.RLock())

@@ -220,7 +220,23 @@ def summary_writer_initializer_op():
 
 
 def initialize(graph=None, session=None):
-    """Begin the files of all writers in a session, and write a graph to the current one; not needed eagerly."""
+    """Begin the files of all writers in a session, and write a graph to the current one; not needed eagerly.
+
+    Args:
+        graph: A graph, or GraphDef, to write to the current writer.
+        session: The session; the default one if None.
+
+    Returns:
+        None.
+
+    Raises:
+        RuntimeError: If no default writer is set.
+        ValueError: If there is no session.
+
+    Example:
+        >>> with tf.contrib.summary.create_file_writer("logs").as_default():
+        ...     tf.summary.initialize()
+    """
     if executing_eagerly():
         return
     if current.writer is None:
@@ -281,7 +297,15 @@ def record_summaries_every_n_global_steps(n, global_step=None):
 
 
 def all_summary_ops():
-    """The summaries of the graph, to be run with the training step; None when executing eagerly."""
+    """The summaries of the graph, to be run with the training step; None when executing eagerly.
+
+    Returns:
+        A list of operations, or None.
+
+    Example:
+        >>> tf.summary.all_v2_summary_ops()
+        []
+    """
     return None if executing_eagerly() else get_collection(SUMMARIES)
 
 

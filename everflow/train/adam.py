@@ -13,7 +13,21 @@ from everflow.train.optimizer import KernelOptimizer
 class AdamOptimizer(KernelOptimizer):
     """Adam, in the form in which epsilon stands beside the uncorrected square root.
 
-    >>> train = tf.train.AdamOptimizer(1e-3).minimize(loss)
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        beta1: How slowly the mean of gradients forgets.
+        beta2: How slowly the mean of squared gradients forgets.
+        epsilon: A small number that keeps a division from being one by zero.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.AdamOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.90000004)
     """
 
     _rule = "Adam"

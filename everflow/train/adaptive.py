@@ -31,7 +31,22 @@ class _FilledSlots(KernelOptimizer):
 
 
 class AdagradOptimizer(KernelOptimizer):
-    """Divides by the root of the sum of squared gradients."""
+    """Divides by the root of the sum of squared gradients.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        initial_accumulator_value: What the sums of squared gradients start as.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.AdagradOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.90122706)
+    """
 
     _rule = "Adagrad"
     _rule_slots = {"accum": "accumulator"}
@@ -58,7 +73,24 @@ class AdagradOptimizer(KernelOptimizer):
 
 
 class ProximalAdagradOptimizer(_FilledSlots):
-    """Adagrad with L1 and L2 regularization that sets small weights to zero."""
+    """Adagrad with L1 and L2 regularization that sets small weights to zero.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        initial_accumulator_value: What the sums of squared gradients start as.
+        l1_regularization_strength: The cost of the absolute value of a weight.
+        l2_regularization_strength: The cost of the square of a weight.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.ProximalAdagradOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.90122706)
+    """
 
     _rule = "ProximalAdagrad"
     _rule_slots = {"accum": "accumulator"}
@@ -80,7 +112,25 @@ class ProximalAdagradOptimizer(_FilledSlots):
 
 
 class AdagradDAOptimizer(_FilledSlots):
-    """Adagrad with dual averaging: weights come from the sums of gradients, so that L1 keeps many at zero."""
+    """Adagrad with dual averaging: weights come from the sums of gradients, so that L1 keeps many at zero.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        global_step: The variable that counts steps.
+        initial_gradient_squared_accumulator_value: What the sums of squared gradients start as.
+        l1_regularization_strength: The cost of the absolute value of a weight.
+        l2_regularization_strength: The cost of the square of a weight.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w, count = tf.Variable(1.0), tf.train.get_or_create_global_step()
+        >>> step = tf.train.AdagradDAOptimizer(0.1, count).minimize(tf.square(w), global_step=count)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(-0.098772965)
+    """
 
     _rule = "AdagradDA"
     _rule_slots = {
@@ -123,7 +173,23 @@ class AdagradDAOptimizer(_FilledSlots):
 
 
 class AdadeltaOptimizer(KernelOptimizer):
-    """Scales each step by a running mean of earlier steps over one of gradients."""
+    """Scales each step by a running mean of earlier steps over one of gradients.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        rho: How slowly the running means forget.
+        epsilon: A small number that keeps a division from being one by zero.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.AdadeltaOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.9999553)
+    """
 
     _rule = "Adadelta"
     _rule_slots = {"accum": "accum", "accum_update": "accum_update"}
@@ -137,7 +203,25 @@ class AdadeltaOptimizer(KernelOptimizer):
 
 
 class RMSPropOptimizer(KernelOptimizer):
-    """Divides by the root of a running mean of squared gradients; `centered` subtracts the mean's own square."""
+    """Divides by the root of a running mean of squared gradients; `centered` subtracts the mean's own square.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        decay: How slowly the mean of squared gradients forgets.
+        momentum: How much of the last step is gone again.
+        epsilon: A small number that keeps a division from being one by zero.
+        use_locking: Whether others wait until an update of a variable is done.
+        centered: Whether the mean's own square is subtracted.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.RMSPropOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.8245884)
+    """
 
     _scalars = {"lr": "learning_rate", "rho": "decay", "momentum": "momentum", "epsilon": "epsilon"}
 
@@ -163,7 +247,28 @@ class RMSPropOptimizer(KernelOptimizer):
 
 
 class FtrlOptimizer(KernelOptimizer):
-    """Follow the regularized leader, with L1, L2 and (online) shrinkage-type L2."""
+    """Follow the regularized leader, with L1, L2 and (online) shrinkage-type L2.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        learning_rate_power: The power of the sum by which the rate falls; not positive.
+        initial_accumulator_value: What the sums of squared gradients start as.
+        l1_regularization_strength: The cost of the absolute value of a weight.
+        l2_regularization_strength: The cost of the square of a weight.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+        accum_name: The name of the slots of squared gradients.
+        linear_name: The name of the slots of the linear terms.
+        l2_shrinkage_regularization_strength: The cost of the square of a weight, added to the gradient only.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.FtrlOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.7450533)
+    """
 
     _rule_slots = {"accum": "accum", "linear": "linear"}
     _scalars = {

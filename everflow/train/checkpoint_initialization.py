@@ -15,9 +15,26 @@ from everflow.train.saver_graph import saveables_of
 def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     """Replace the initializers of variables, so that these start with what a checkpoint holds.
 
-    `assignment_map` maps names in the checkpoint to variables or their names, or scopes ("old/") to scopes ("new/").
+    Args:
+        ckpt_dir_or_file: A checkpoint, or a folder, whose newest one is meant.
+        assignment_map: Variables, or their names, by names in the checkpoint; or scopes (`new/`) by scopes (`old/`).
 
-    >>> tf.train.init_from_checkpoint("bert/model.ckpt", {"bert/": "encoder/"})
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If a name or shape doesn't fit.
+
+    Example:
+        >>> v = tf.get_variable("old", [], initializer=tf.ones_initializer())
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model")
+        >>> new = tf.get_variable("new", [])
+        >>> tf.train.init_from_checkpoint(path, {"old": new})
+        >>> sess.run(new.initializer)
+        np.float32(1.0)
+        >>> sess.run(new)
+        np.float32(1.0)
     """
     path = checkpoint_path(ckpt_dir_or_file)
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()

@@ -21,8 +21,20 @@ from everflow.train.restore_status import session_for
 class CheckpointManager:
     """Saves a `tf.train.Checkpoint` into a folder as ckpt-1, ckpt-2, … and deletes old ones.
 
-    >>> manager = tf.train.CheckpointManager(checkpoint, "/tmp/training", max_to_keep=3)
-    >>> checkpoint.restore(manager.latest_checkpoint)
+    Args:
+        checkpoint: The `tf.train.Checkpoint`.
+        directory: The folder.
+        max_to_keep: How many checkpoints are kept; all if None.
+        keep_checkpoint_every_n_hours: One of so many hours is kept for ever.
+        checkpoint_name: What the files' names begin with.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), "folder", max_to_keep=3)
+        >>> _ = manager.save()
+        >>> manager.latest_checkpoint
+        'folder/ckpt-1'
     """
 
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt"):
@@ -107,6 +119,19 @@ def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, time
 
     After `timeout` seconds without one it ends, unless `timeout_fn()` gives something false. `min_interval_secs` go by
     between two.
+
+    Args:
+        checkpoint_dir: The folder of the checkpoints.
+        min_interval_secs: The least seconds between two.
+        timeout: How many seconds to wait for one; for ever if None.
+        timeout_fn: A function that is called then; it ends where this returns True.
+
+    Yields:
+        Paths of checkpoints.
+
+    Example:
+        >>> list(tf.train.checkpoints_iterator("empty", timeout=0))
+        []
     """
     seen = None
     while True:

@@ -45,7 +45,21 @@ class CheckpointReader:
 
 
 def NewCheckpointReader(filepattern):
-    """A reader of the checkpoint of this name."""
+    """A reader of the checkpoint of this name.
+
+    Args:
+        filepattern: The checkpoint's name.
+
+    Returns:
+        A reader with `get_tensor(name)` and `get_variable_to_shape_map()`.
+
+    Example:
+        >>> v = tf.Variable([1.0, 2.0], name="v")
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model")
+        >>> tf.train.NewCheckpointReader(path).get_tensor("v")
+        array([1., 2.], dtype=float32)
+    """
     return CheckpointReader(filepattern)
 
 
@@ -57,7 +71,24 @@ def checkpoint_path(ckpt_dir_or_file):
 
 
 def load_checkpoint(ckpt_dir_or_file):
-    """A reader of a checkpoint, or of the newest one in a folder."""
+    """A reader of a checkpoint, or of the newest one in a folder.
+
+    Args:
+        ckpt_dir_or_file: A checkpoint, or a folder, whose newest one is meant.
+
+    Returns:
+        A reader with `get_tensor(name)` and `get_variable_to_shape_map()`.
+
+    Raises:
+        ValueError: If there is no checkpoint.
+
+    Example:
+        >>> v = tf.get_variable("v", [2])
+        >>> sess.run(v.initializer)
+        >>> reader = tf.train.load_checkpoint(tf.train.Saver().save(sess, "./model"))
+        >>> reader.get_variable_to_shape_map()
+        {'v': [2]}
+    """
     path = checkpoint_path(ckpt_dir_or_file)
     if path is None:
         raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints: {ckpt_dir_or_file}")
@@ -65,11 +96,38 @@ def load_checkpoint(ckpt_dir_or_file):
 
 
 def load_variable(ckpt_dir_or_file, name):
-    """The value of one variable in a checkpoint."""
+    """The value of one variable in a checkpoint.
+
+    Args:
+        ckpt_dir_or_file: A checkpoint, or a folder, whose newest one is meant.
+        name: The variable's name.
+
+    Returns:
+        An array.
+
+    Example:
+        >>> v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+        >>> sess.run(v.initializer)
+        >>> tf.train.load_variable(tf.train.Saver().save(sess, "./model"), "v")
+        array([1., 1.], dtype=float32)
+    """
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
 def list_variables(ckpt_dir_or_file):
-    """[(name, shape)] of a checkpoint, sorted."""
+    """[(name, shape)] of a checkpoint, sorted.
+
+    Args:
+        ckpt_dir_or_file: A checkpoint, or a folder, whose newest one is meant.
+
+    Returns:
+        A list of pairs.
+
+    Example:
+        >>> v = tf.get_variable("v", [2])
+        >>> sess.run(v.initializer)
+        >>> tf.train.list_variables(tf.train.Saver().save(sess, "./model"))
+        [('v', [2])]
+    """
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
     return [(name, shapes[name]) for name in sorted(shapes)]

@@ -22,7 +22,25 @@ def _state_path(folder, latest_filename=None):
 
 @takes(f"save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, {_TIMES}")
 def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths, **times):
-    """A CheckpointState; where `save_dir` is relative, its paths are made relative to it."""
+    """A CheckpointState; where `save_dir` is relative, its paths are made relative to it.
+
+    Args:
+        save_dir: The folder.
+        model_checkpoint_path: The newest checkpoint.
+        all_model_checkpoint_paths: All of them, the oldest first.
+        all_model_checkpoint_timestamps: When each of them was written, in seconds.
+        last_preserved_timestamp: When the last one was written that is kept for ever.
+
+    Returns:
+        A CheckpointState.
+
+    Raises:
+        ValueError: If there are not as many times as paths.
+
+    Example:
+        >>> tf.train.generate_checkpoint_state_proto("folder", "folder/model-1").model_checkpoint_path
+        'model-1'
+    """
     paths = [] if all_model_checkpoint_paths is None else list(all_model_checkpoint_paths)
     if not paths or paths[-1] != model_checkpoint_path:
         logging.info("%s is added to all_model_checkpoint_paths, which did not name it last.", model_checkpoint_path)
@@ -51,7 +69,28 @@ def _state(path, paths, all_model_checkpoint_timestamps, last_preserved_timestam
 
 @takes(f"save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None, {_TIMES}")
 def update_checkpoint_state(**given):
-    """Write the state file of a folder, aside and renamed, so that it is always whole."""
+    """Write the state file of a folder, aside and renamed, so that it is always whole.
+
+    Args:
+        save_dir: The folder.
+        model_checkpoint_path: The newest checkpoint.
+        all_model_checkpoint_paths: All of them, the oldest first.
+        latest_filename: The name of the state file; `checkpoint` if None.
+        all_model_checkpoint_timestamps: When each of them was written, in seconds.
+        last_preserved_timestamp: When the last one was written that is kept for ever.
+
+    Returns:
+        None.
+
+    Raises:
+        RuntimeError: If a checkpoint has the name of the state file.
+
+    Example:
+        >>> tf.gfile.MakeDirs("folder")
+        >>> tf.train.update_checkpoint_state("folder", "folder/model-1")
+        >>> tf.train.get_checkpoint_state("folder").model_checkpoint_path
+        'folder/model-1'
+    """
     write_state(**given)
 
 
@@ -84,7 +123,25 @@ def _inside(path, folder):
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """The CheckpointState of a folder, its paths made whole again; None where there is none."""
+    """The CheckpointState of a folder, its paths made whole again; None where there is none.
+
+    Args:
+        checkpoint_dir: The folder of the checkpoints.
+        latest_filename: The name of the state file; `checkpoint` if None.
+
+    Returns:
+        A CheckpointState, or None.
+
+    Raises:
+        ValueError: If the file holds something else.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "folder/model", global_step=7)
+        >>> tf.train.get_checkpoint_state("folder").model_checkpoint_path
+        'folder/model-7'
+    """
     path = _state_path(checkpoint_dir, latest_filename)
     if not file_io.file_exists(path):
         return None
@@ -105,7 +162,18 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 
 def checkpoint_exists(checkpoint_prefix):
-    """Whether there is a checkpoint, of either version, of this name."""
+    """Whether there is a checkpoint, of either version, of this name.
+
+    Args:
+        checkpoint_prefix: The checkpoint's name.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.train.checkpoint_exists("./model")
+        False
+    """
     return bool(_files_of(checkpoint_prefix))
 
 
@@ -115,7 +183,22 @@ def _files_of(prefix):
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
-    """The newest checkpoint of a folder, by its state file; None where there is none."""
+    """The newest checkpoint of a folder, by its state file; None where there is none.
+
+    Args:
+        checkpoint_dir: The folder of the checkpoints.
+        latest_filename: The name of the state file; `checkpoint` if None.
+
+    Returns:
+        The checkpoint's path, or None.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "folder/model", global_step=7)
+        >>> tf.train.latest_checkpoint("folder")
+        'folder/model-7'
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None or not state.model_checkpoint_path:
         return None
@@ -126,7 +209,18 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
-    """When each of these checkpoints was written, of those that are there, in seconds."""
+    """When each of these checkpoints was written, of those that are there, in seconds.
+
+    Args:
+        checkpoint_prefixes: The checkpoints' names.
+
+    Returns:
+        A list of numbers.
+
+    Example:
+        >>> tf.train.get_checkpoint_mtimes(["./missing"])
+        []
+    """
     return [file_io.stat(found[0]).mtime_nsec / 1e9 for found in map(_files_of, checkpoint_prefixes) if found]
 
 
@@ -137,7 +231,24 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
 
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=SaverDef.V2, meta_graph_suffix="meta"):
-    """Delete the files of a checkpoint and its meta graph; an old one is a file, or a pattern of several."""
+    """Delete the files of a checkpoint and its meta graph; an old one is a file, or a pattern of several.
+
+    Args:
+        checkpoint_prefix: The checkpoint's name.
+        checkpoint_format_version: `tf.train.SaverDef.V2` or `V1`.
+        meta_graph_suffix: What the meta graph's name ends with.
+
+    Returns:
+        None.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model")
+        >>> tf.train.remove_checkpoint(path)
+        >>> tf.train.checkpoint_exists(path)
+        False
+    """
     if checkpoint_format_version == SaverDef.V2:
         data = [index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????"]
     else:

@@ -15,10 +15,21 @@ from everflow.platform import logging
 class Coordinator:
     """Several threads that stop together.
 
-    >>> coord = tf.train.Coordinator()
-    >>> threads = [threading.Thread(target=work, args=(coord,)) for _ in range(3)]
-    >>> for t in threads: t.start()
-    >>> coord.join(threads)   # until one calls coord.request_stop()
+    A thread asks `should_stop()` at each round; what one of them raises, `join` raises.
+
+    Args:
+        clean_stop_exception_types: Exceptions that are an end like any other; `OutOfRangeError` if None.
+
+    Example:
+        >>> import threading, time
+        >>> coord = tf.train.Coordinator()
+        >>> def work():
+        ...     while not coord.should_stop():
+        ...         coord.request_stop()
+        >>> threads = [threading.Thread(target=work) for _ in range(3)]
+        >>> for thread in threads:
+        ...     thread.start()
+        >>> coord.join(threads)
     """
 
     def __init__(self, clean_stop_exception_types=None):
@@ -133,7 +144,20 @@ class Coordinator:
 
 
 class LooperThread(threading.Thread):
-    """A daemon thread that calls a function every `timer_interval_secs` until its coordinator is asked to stop."""
+    """A daemon thread that calls a function every `timer_interval_secs` until its coordinator is asked to stop.
+
+    Args:
+        coord: The `tf.train.Coordinator`.
+        timer_interval_secs: The seconds between two calls; None for no pause.
+        target: The function.
+        args: Its arguments.
+        kwargs: Its arguments by name.
+
+    Example:
+        >>> coord = tf.train.Coordinator()
+        >>> thread = tf.train.LooperThread.loop(coord, None, coord.request_stop)
+        >>> coord.join([thread])
+    """
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
         if not isinstance(coord, Coordinator):

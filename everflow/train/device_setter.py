@@ -54,14 +54,31 @@ class _ReplicaDeviceChooser:
 def replica_device_setter(ps_tasks, ps_device, worker_device, merge_devices, cluster, ps_ops, ps_strategy):
     """A device function for `tf.device`: variables go to tasks of `ps_device` in turn, other ops to `worker_device`.
 
-    >>> cluster = tf.train.ClusterSpec({"ps": ["ps0:2222", "ps1:2222"], "worker": ["worker0:2222"]})
-    >>> with tf.device(tf.train.replica_device_setter(cluster=cluster)):
-    ...     v1 = tf.Variable(1.0)  # on /job:ps/task:0
-    ...     v2 = tf.Variable(2.0)  # on /job:ps/task:1
-    ...     s = v1 + v2            # on /job:worker
 
     `ps_strategy(op)` may choose the task of a variable; see `tf.contrib.training.GreedyLoadBalancingStrategy`. None
     where there are no parameter servers.
+
+    Args:
+        ps_tasks: How many tasks there are for variables; 0 for none, and then there is nothing to set.
+        ps_device: The job of variables.
+        worker_device: The job, or device, of other operations.
+        merge_devices: Whether what an inner `tf.device` asks for is kept.
+        cluster: A cluster that says how many tasks there are.
+        ps_ops: The op types that count as variables.
+        ps_strategy: A function of an operation that chooses the task; in turn if None.
+
+    Returns:
+        A function for `tf.device`, or None.
+
+    Raises:
+        TypeError: If `ps_strategy` is no function.
+
+    Example:
+        >>> cluster = {"ps": ["ps0:2222", "ps1:2222"], "worker": ["worker0:2222"]}
+        >>> with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+        ...     v, w, c = tf.Variable(1.0), tf.Variable(2.0), tf.constant(3.0)
+        >>> v.device, w.device, c.device
+        ('/job:ps/task:0', '/job:ps/task:1', '/job:worker')
     """
     if cluster is not None:
         tasks = ClusterSpec(cluster).as_dict()

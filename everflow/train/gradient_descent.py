@@ -10,7 +10,21 @@ from everflow.train.optimizer import KernelOptimizer
 
 
 class GradientDescentOptimizer(KernelOptimizer):
-    """Subtracts the gradient times the learning rate."""
+    """Subtracts the gradient times the learning rate.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.8)
+    """
 
     _rule = "GradientDescent"
     _scalars = {"alpha": "learning_rate"}
@@ -32,7 +46,23 @@ class GradientDescentOptimizer(KernelOptimizer):
 
 
 class ProximalGradientDescentOptimizer(KernelOptimizer):
-    """Gradient descent with L1 and L2 regularization that sets small weights to zero."""
+    """Gradient descent with L1 and L2 regularization that sets small weights to zero.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        l1_regularization_strength: The cost of the absolute value of a weight.
+        l2_regularization_strength: The cost of the square of a weight.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.ProximalGradientDescentOptimizer(0.1).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.8)
+    """
 
     _rule = "ProximalGradientDescent"
     _scalars = {"alpha": "learning_rate", "l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
@@ -47,7 +77,24 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
 
 
 class MomentumOptimizer(KernelOptimizer):
-    """Keeps a decaying sum of gradients and moves along it; with `use_nesterov`, looks ahead."""
+    """Keeps a decaying sum of gradients and moves along it; with `use_nesterov`, looks ahead.
+
+    Args:
+        learning_rate: How far a step goes: a number or a tensor.
+        momentum: How much of the last step is gone again.
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
+        use_nesterov: Whether the gradient is taken where momentum leads (Nesterov).
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> step = tf.train.MomentumOptimizer(0.1, momentum=0.9).minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> for _ in range(2):
+        ...     sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.46)
+    """
 
     _rule = "Momentum"
     _rule_slots = {"accum": "momentum"}

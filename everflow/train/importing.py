@@ -13,8 +13,27 @@ from everflow.train.saver import Saver
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
     """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables or None.
 
-    >>> saver = tf.train.import_meta_graph("model-1000.meta")
-    >>> saver.restore(sess, "model-1000")
+    Args:
+        meta_graph_or_file: A MetaGraphDef, or a file with one.
+        clear_devices: Whether nodes forget their devices.
+        import_scope: The name scope they are put under.
+        **kwargs: `input_map`, and what else `tf.import_graph_def` takes.
+
+    Returns:
+        A `tf.train.Saver`, or None.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> v = tf.Variable(1.0, name="v")
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model")
+        >>> with tf.Graph().as_default(), tf.Session() as session:
+        ...     saver = tf.train.import_meta_graph("model.meta")
+        ...     saver.restore(session, path)
+        ...     print(session.run("v:0"))
+        1.0
     """
     return import_meta_graph_with_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
 

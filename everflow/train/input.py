@@ -22,7 +22,26 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor `num_epochs` times, then OutOfRangeError. Its counter needs `tf.local_variables_initializer()`."""
+    """The tensor `num_epochs` times, then OutOfRangeError. Its counter needs `tf.local_variables_initializer()`.
+
+    Args:
+        tensor: The tensor.
+        num_epochs: How often to go through all of them; for ever if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `num_epochs` is not positive.
+        OutOfRangeError: When it is run once more.
+
+    Example:
+        >>> once = tf.train.limit_epochs(tf.constant([1, 2]), num_epochs=1)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(once)
+        array([1, 2], dtype=int32)
+    """
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -47,7 +66,35 @@ def input_producer(
     name=None,
     cancel_op=None,
 ):
-    """A queue that a queue runner fills with the rows of a tensor, epoch after epoch."""
+    """A queue that a queue runner fills with the rows of a tensor, epoch after epoch.
+
+    Args:
+        input_tensor: The tensor.
+        element_shape: The shape of a row, where it can't be seen.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        seed: A number that makes the random numbers the same in each run of the program.
+        capacity: The most elements a queue holds.
+        shared_name: The name under which other sessions of the same server find it, too.
+        summary_name: The name of a summary of how full the queue is; None for none.
+        name: The name of the operation in the graph.
+        cancel_op: What closes the queue and cancels those that wait; made if None.
+
+    Returns:
+        A queue, which `tf.train.start_queue_runners` begins to fill.
+
+    Raises:
+        ValueError: If the shape of a row isn't known.
+
+    Example:
+        >>> queue = tf.train.input_producer([[1, 2], [3, 4]], shuffle=False)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(queue.dequeue())
+        array([1, 2], dtype=int32)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
     if executing_eagerly():
         raise RuntimeError(NOT_EAGERLY)
     with name_scope(name, "input_producer", [input_tensor]):
@@ -76,8 +123,30 @@ _OF_PRODUCERS = "num_epochs=None, shuffle=True, seed=None, capacity=32, shared_n
 def string_input_producer(string_tensor, capacity, name, **options):
     """A queue of strings, most often of file names.
 
-    >>> files = tf.train.string_input_producer(["a.csv", "b.csv"], num_epochs=2)
-    >>> key, line = tf.TextLineReader().read(files)
+    Args:
+        string_tensor: The strings.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        seed: A number that makes the random numbers the same in each run of the program.
+        capacity: The most elements a queue holds.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+        cancel_op: What closes the queue and cancels those that wait; made if None.
+
+    Returns:
+        A queue, which `tf.train.start_queue_runners` begins to fill.
+
+    Raises:
+        ValueError: If there are no strings.
+
+    Example:
+        >>> queue = tf.train.string_input_producer(["a.csv", "b.csv"], shuffle=False)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(queue.dequeue())
+        b'a.csv'
+        >>> coord.request_stop()
+        >>> coord.join(threads)
     """
     if not isinstance(string_tensor, Tensor) and not hasattr(string_tensor, "_as_graph_element") and not string_tensor:
         raise ValueError(f"string_input_producer needs at least one string, not {string_tensor!r}")
@@ -92,7 +161,29 @@ def string_input_producer(string_tensor, capacity, name, **options):
 
 @takes(f"limit, {_OF_PRODUCERS}")
 def range_input_producer(limit, capacity, name, **options):
-    """A queue of the numbers from 0 to `limit` - 1."""
+    """A queue of the numbers from 0 to `limit` - 1.
+
+    Args:
+        limit: How many numbers.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        seed: A number that makes the random numbers the same in each run of the program.
+        capacity: The most elements a queue holds.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A queue, which `tf.train.start_queue_runners` begins to fill.
+
+    Example:
+        >>> queue = tf.train.range_input_producer(3, shuffle=False)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(queue.dequeue_many(3))
+        array([0, 1, 2], dtype=int32)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
     with name_scope(name, "input_producer", [limit]) as name:
         numbers = math.range(limit)
         full = f"fraction_of_{capacity}_full"
@@ -101,7 +192,32 @@ def range_input_producer(limit, capacity, name, **options):
 
 @takes(f"tensor_list, {_OF_PRODUCERS}")
 def slice_input_producer(tensor_list, name, **options):
-    """One row of each tensor in a list, the next ones at each run."""
+    """One row of each tensor in a list, the next ones at each run.
+
+    Args:
+        tensor_list: The tensors, with as many rows.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        seed: A number that makes the random numbers the same in each run of the program.
+        capacity: The most elements a queue holds.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        ValueError: If there are no tensors.
+
+    Example:
+        >>> image, label = tf.train.slice_input_producer([[[1.0], [2.0]], [0, 1]], shuffle=False)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run([image, label])
+        [array([1.], dtype=float32), np.int32(0)]
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
         if not tensor_list:

@@ -42,7 +42,23 @@ def _decays(learning_rate, global_step, decay_steps, decay_rate, staircase):
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
     """`learning_rate * decay_rate ** (global_step / decay_steps)`; with `staircase` the quotient is rounded down.
 
-    >>> rate = tf.train.exponential_decay(0.1, step, 1000, 0.96, staircase=True)
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        decay_rate: The factor for each unit of decay.
+        staircase: Whether the rate changes only when a unit is full.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.exponential_decay(0.1, 1500, 1000, 0.5, staircase=True))
+        np.float32(0.05)
     """
     with name_scope(name, "ExponentialDecay", [learning_rate, global_step, decay_steps, decay_rate]) as name:
         initial, decay_rate, p = _decays(learning_rate, global_step, decay_steps, decay_rate, staircase)
@@ -50,7 +66,26 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 
 
 def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
+    """`learning_rate * exp(-decay_rate * global_step / decay_steps)`.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        decay_rate: The factor for each unit of decay.
+        staircase: Whether the rate changes only when a unit is full.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.natural_exp_decay(0.1, 1000, 1000, 1.0))
+        np.float32(0.036787946)
+    """
     return exponential_decay(
         learning_rate, global_step, decay_steps, math.exp(math.negative(decay_rate)), staircase=staircase, name=name
     )
@@ -58,7 +93,26 @@ def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 
 @_schedule
 def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
+    """`learning_rate / (1 + decay_rate * global_step / decay_steps)`.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        decay_rate: The factor for each unit of decay.
+        staircase: Whether the rate changes only when a unit is full.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.inverse_time_decay(0.1, 1000, 1000, 1.0))
+        np.float32(0.05)
+    """
     with name_scope(name, "InverseTimeDecay", [learning_rate, global_step, decay_rate]) as name:
         initial, decay_rate, p = _decays(learning_rate, global_step, decay_steps, decay_rate, staircase)
         one = math.cast(constant(1), initial.dtype)
@@ -69,7 +123,27 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
 def polynomial_decay(
     learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None
 ):
-    """From `learning_rate` to `end_learning_rate` in `decay_steps`, along a power; with `cycle`, in ever longer rounds."""
+    """From `learning_rate` to `end_learning_rate` in `decay_steps`, along a power; with `cycle`, in ever longer rounds.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        end_learning_rate: The rate at the end.
+        power: The power.
+        cycle: Whether it starts again, in ever longer rounds.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.polynomial_decay(0.1, 50, 100, end_learning_rate=0.0))
+        np.float32(0.05)
+    """
     with name_scope(
         name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]
     ) as name:
@@ -93,7 +167,23 @@ def polynomial_decay(
 def piecewise_constant(x, boundaries, values, name=None):
     """`values[0]` up to `boundaries[0]`, then `values[1]`, and so on; one value more than boundaries.
 
-    >>> rate = tf.train.piecewise_constant(step, [100, 200], [1.0, 0.5, 0.1])
+    Args:
+        x: The number, most often the global step.
+        boundaries: The numbers at which the value changes, ascending.
+        values: The values.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If there isn't one value more than boundaries, or types differ.
+
+    Example:
+        >>> step = tf.placeholder(tf.int32, [])
+        >>> rate = tf.train.piecewise_constant(step, [100, 200], [1.0, 0.5, 0.1])
+        >>> [float(sess.run(rate, {step: n})) for n in (100, 101)]
+        [1.0, 0.5]
     """
     boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
@@ -129,7 +219,25 @@ piecewise_constant_decay = piecewise_constant
 
 @_schedule
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
-    """Half a cosine from `learning_rate` to `alpha` of it in `decay_steps`."""
+    """Half a cosine from `learning_rate` to `alpha` of it in `decay_steps`.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        alpha: The part of the learning rate that is left at the end.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.cosine_decay(0.1, 50, decay_steps=100))
+        np.float32(0.049999997)
+    """
     with name_scope(name, "CosineDecay", [learning_rate, global_step]):
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
@@ -150,7 +258,27 @@ def _half_cosine(fraction):
 
 @_schedule
 def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
-    """Cosine decay that starts again: each period `t_mul` times as long, from `m_mul` times the rate."""
+    """Cosine decay that starts again: each period `t_mul` times as long, from `m_mul` times the rate.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        first_decay_steps: How long the first period is.
+        t_mul: How much longer each period is than the one before.
+        m_mul: How the rate of each period is to that of the one before.
+        alpha: The part of the learning rate that is left at the end.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.cosine_decay_restarts(0.1, 150, first_decay_steps=100))
+        np.float32(0.08535534)
+    """
     with name_scope(name, "SGDRDecay", [learning_rate, global_step]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
@@ -190,7 +318,27 @@ def _linear_cosine(learning_rate, global_step, decay_steps, noise, num_periods, 
 
 @_schedule
 def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    """A straight line times a cosine of `num_periods` periods."""
+    """A straight line times a cosine of `num_periods` periods.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        num_periods: How many periods the cosine has.
+        alpha: What is added to the line.
+        beta: What is added to the product.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.linear_cosine_decay(0.1, 50, 100))
+        np.float32(0.025099998)
+    """
     with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as name:
         return _linear_cosine(learning_rate, global_step, decay_steps, (), num_periods, alpha, beta, name)
 
@@ -207,7 +355,29 @@ def noisy_linear_cosine_decay(
     beta=0.001,
     name=None,
 ):
-    """`linear_cosine_decay` with noise on the line, whose variance falls with the step."""
+    """`linear_cosine_decay` with noise on the line, whose variance falls with the step.
+
+    Args:
+        learning_rate: The rate at the first step.
+        global_step: The variable, or number, that counts steps.
+        decay_steps: How many steps the decay takes, or one unit of it.
+        initial_variance: The variance at the first step.
+        variance_decay: The power by which it falls.
+        num_periods: How many periods the cosine has.
+        alpha: What is added to the line.
+        beta: What is added to the product.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar tensor; when executing eagerly, a function without arguments that gives it.
+
+    Raises:
+        ValueError: If `global_step` is None.
+
+    Example:
+        >>> sess.run(tf.train.noisy_linear_cosine_decay(0.1, 100, 100, initial_variance=0.0))
+        np.float32(0.000100000005)
+    """
     with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as name:
         noise = (initial_variance, variance_decay)
         return _linear_cosine(learning_rate, global_step, decay_steps, noise, num_periods, alpha, beta, name)

@@ -15,7 +15,12 @@ from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
 
 class LossScale:
-    """Base class: calling it gives the scale as a tensor; `update` gives (operation, whether to apply the gradients)."""
+    """Base class: calling it gives the scale as a tensor; `update` gives (operation, whether to apply the gradients).
+
+    Example:
+        >>> isinstance(tf.train.experimental.FixedLossScale(8.0), tf.train.experimental.LossScale)
+        True
+    """
 
     def __init__(self):
         self._weights = {}
@@ -43,7 +48,15 @@ class LossScale:
 
 
 class FixedLossScale(LossScale):
-    """One scale for ever."""
+    """One scale for ever.
+
+    Args:
+        loss_scale_value: The scale.
+
+    Example:
+        >>> sess.run(tf.train.experimental.FixedLossScale(8.0)())
+        np.float32(8.0)
+    """
 
     def __init__(self, loss_scale_value):
         super().__init__()
@@ -74,7 +87,20 @@ def _all_finite(grads):
 
 
 class DynamicLossScale(LossScale):
-    """Grows after a run of steps with finite gradients, and shrinks where one is not."""
+    """Grows after a run of steps with finite gradients, and shrinks where one is not.
+
+    Args:
+        initial_loss_scale: The first scale.
+        increment_period: After how many good steps it grows.
+        multiplier: What it is multiplied, or divided, by.
+
+    Example:
+        >>> scale = tf.train.experimental.DynamicLossScale(initial_loss_scale=8.0)
+        >>> value = scale()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(value)
+        np.float32(8.0)
+    """
 
     def __init__(self, initial_loss_scale=2**15, increment_period=2000, multiplier=2.0):
         super().__init__()
@@ -129,7 +155,22 @@ def as_loss_scale(value):
 
 
 class MixedPrecisionLossScaleOptimizer(Optimizer):
-    """Wraps an optimizer: scales the loss, unscales gradients, and leaves out steps whose gradients overflow."""
+    """Wraps an optimizer: scales the loss, unscales gradients, and leaves out steps whose gradients overflow.
+
+    Args:
+        opt: The optimizer.
+        loss_scale: The scale: a number, `dynamic`, or a LossScale.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
+        >>> optimizer = tf.train.experimental.MixedPrecisionLossScaleOptimizer(optimizer, 8.0)
+        >>> step = optimizer.minimize(tf.square(w))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(0.8)
+    """
 
     def __init__(self, opt, loss_scale):
         if not isinstance(opt, Optimizer):
@@ -181,11 +222,35 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """The optimizer with loss scaling. Kernels choose their precision by the graph's types: nothing is rewritten."""
+    """The optimizer with loss scaling. Kernels choose their precision by the graph's types: nothing is rewritten.
+
+    Args:
+        opt: The optimizer.
+        loss_scale: The scale: a number, `dynamic`, or a LossScale.
+
+    Returns:
+        An optimizer.
+
+    Raises:
+        ValueError: If the optimizer is of the wrong kind.
+
+    Example:
+        >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
+        >>> type(tf.train.experimental.enable_mixed_precision_graph_rewrite(optimizer)).__name__
+        'MixedPrecisionLossScaleOptimizer'
+        >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
+    """
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
 
 
 def disable_mixed_precision_graph_rewrite():
-    """Undo `enable_mixed_precision_graph_rewrite` for graphs made from here on."""
+    """Undo `enable_mixed_precision_graph_rewrite` for graphs made from here on.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
+    """

@@ -30,7 +30,12 @@ USE_DEFAULT = object()
 
 
 class SessionCreator(abc.ABC):
-    """Makes sessions for a monitored session."""
+    """Makes sessions for a monitored session.
+
+    Example:
+        >>> isinstance(tf.train.ChiefSessionCreator(), tf.train.SessionCreator)
+        True
+    """
 
     @abc.abstractmethod
     def create_session(self):
@@ -59,7 +64,22 @@ class _ManagedSessionCreator(SessionCreator):
 
 
 class ChiefSessionCreator(_ManagedSessionCreator):
-    """Makes a session that initializes the model or restores it from a checkpoint."""
+    """Makes a session that initializes the model or restores it from a checkpoint.
+
+    Args:
+        scaffold: What initializes, saves and summarizes; a plain `tf.train.Scaffold` if None.
+        master: The server to connect to; an empty string for this process.
+        config: A `tf.ConfigProto` with settings.
+        checkpoint_dir: The folder of the checkpoints.
+        checkpoint_filename_with_path: A checkpoint to restore, in place of a folder's newest one.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> session = tf.train.ChiefSessionCreator().create_session()
+        >>> session.run(v)
+        np.float32(1.0)
+        >>> session.close()
+    """
 
     def __init__(self, scaffold=None, master="", config=None, checkpoint_dir=None, checkpoint_filename_with_path=None):
         super().__init__(scaffold, master, config)
@@ -81,7 +101,19 @@ class ChiefSessionCreator(_ManagedSessionCreator):
 
 
 class WorkerSessionCreator(_ManagedSessionCreator):
-    """Makes a session that waits until the chief has made the model ready."""
+    """Makes a session that waits until the chief has made the model ready.
+
+    Args:
+        scaffold: What initializes, saves and summarizes; a plain `tf.train.Scaffold` if None.
+        master: The server to connect to; an empty string for this process.
+        config: A `tf.ConfigProto` with settings.
+        max_wait_secs: How long to wait.
+
+    Example:
+        >>> creator = tf.train.WorkerSessionCreator(max_wait_secs=10)
+        >>> isinstance(creator, tf.train.SessionCreator)
+        True
+    """
 
     def __init__(self, scaffold=None, master="", config=None, max_wait_secs=30 * 60):
         super().__init__(scaffold, master, config)
@@ -407,9 +439,19 @@ class _MonitoredSession:
 class MonitoredSession(_MonitoredSession):
     """A session that initializes or restores, calls hooks, and goes on after a worker was lost.
 
-    >>> with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(last_step=1000)]) as sess:
-    ...     while not sess.should_stop():
-    ...         sess.run(train_op)
+    Args:
+        session_creator: What makes the session; a `tf.train.ChiefSessionCreator` if None.
+        hooks: Objects that are called around each run.
+        stop_grace_period_secs: How long threads have to stop.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> step = tf.assign_add(count, 1)
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(last_step=3)]) as session:
+        ...     while not session.should_stop():
+        ...         done = session.run(step)
+        >>> done
+        np.int64(3)
     """
 
     def __init__(self, session_creator=None, hooks=None, stop_grace_period_secs=120):
@@ -417,7 +459,23 @@ class MonitoredSession(_MonitoredSession):
 
 
 class SingularMonitoredSession(_MonitoredSession):
-    """A monitored session that does not recover by itself, and that can be given to a Saver."""
+    """A monitored session that does not recover by itself, and that can be given to a Saver.
+
+    Args:
+        hooks: Objects that are called around each run.
+        scaffold: What initializes, saves and summarizes; a plain `tf.train.Scaffold` if None.
+        master: The server to connect to; an empty string for this process.
+        config: A `tf.ConfigProto` with settings.
+        checkpoint_dir: The folder of the checkpoints.
+        stop_grace_period_secs: How long threads have to stop.
+        checkpoint_filename_with_path: A checkpoint to restore, in place of a folder's newest one.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> with tf.train.SingularMonitoredSession() as session:
+        ...     print(session.run(v))
+        1.0
+    """
 
     @takes(
         """hooks=None, scaffold=None, master="", config=None, checkpoint_dir=None, stop_grace_period_secs=120,
@@ -451,9 +509,34 @@ def MonitoredTrainingSession(
 ):
     """A `MonitoredSession` for training: the chief saves checkpoints and summaries, workers wait for it.
 
-    >>> with tf.train.MonitoredTrainingSession(checkpoint_dir="model") as sess:
-    ...     while not sess.should_stop():
-    ...         sess.run(train_op)
+    Args:
+        master: The server to connect to; an empty string for this process.
+        is_chief: Whether this process initializes and saves the model.
+        checkpoint_dir: The folder of the checkpoints.
+        scaffold: What initializes, saves and summarizes; a plain `tf.train.Scaffold` if None.
+        hooks: Objects that are called around each run.
+        chief_only_hooks: Hooks of the chief.
+        save_checkpoint_secs: Every how many seconds a checkpoint is written; 600 unless steps are given.
+        save_summaries_steps: Every how many steps summaries are written; 100 unless seconds are given.
+        save_summaries_secs: Every how many seconds summaries are written.
+        config: A `tf.ConfigProto` with settings.
+        stop_grace_period_secs: How long threads have to stop.
+        log_step_count_steps: Every how many steps the speed is logged.
+        max_wait_secs: How long a worker waits for the chief.
+        save_checkpoint_steps: Every how many steps a checkpoint is written.
+        summary_dir: The folder of summaries; that of checkpoints if None.
+
+    Returns:
+        A `tf.train.MonitoredSession`.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> step = tf.assign_add(count, 1)
+        >>> with tf.train.MonitoredTrainingSession(checkpoint_dir="model", hooks=[tf.train.StopAtStepHook(3)]) as session:
+        ...     while not session.should_stop():
+        ...         done = session.run(step)
+        >>> tf.train.latest_checkpoint("model")
+        'model/model.ckpt-3'
     """
     summaries = _interval(save_summaries_steps, save_summaries_secs, 100, None)
     checkpoints = _interval(save_checkpoint_steps, save_checkpoint_secs, None, 600)

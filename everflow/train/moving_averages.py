@@ -79,9 +79,22 @@ def weighted_moving_average(value, decay, weight, truediv=True, collections=None
 class ExponentialMovingAverage:
     """Keeps a shadow of each variable: `shadow = decay * shadow + (1 - decay) * variable`.
 
-    >>> ema = tf.train.ExponentialMovingAverage(decay=0.99)
-    >>> with tf.control_dependencies([train]):
-    ...     train_and_average = ema.apply([w])
+    Args:
+        decay: How slowly the averages forget, near to 1.
+        num_updates: A count of steps, by which the first averages forget faster.
+        zero_debias: Whether averages of tensors are corrected for starting at zero.
+        name: What the averages' names end with.
+
+    Example:
+        >>> w = tf.Variable(1.0)
+        >>> average = tf.train.ExponentialMovingAverage(decay=0.9)
+        >>> update = average.apply([w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(w.assign(2.0))
+        np.float32(2.0)
+        >>> sess.run(update)
+        >>> sess.run(average.average(w))
+        np.float32(1.1)
     """
 
     def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):

@@ -151,9 +151,19 @@ class ObjectSaver:
 class Checkpoint(AutoTrackable):
     """A group of objects that are saved and restored together; keyword arguments are the names of the branches.
 
-    >>> checkpoint = tf.train.Checkpoint(optimizer=optimizer, model=model)
-    >>> path = checkpoint.save("/tmp/training/ckpt", session=sess)
-    >>> checkpoint.restore(path).assert_consumed().run_restore_ops(sess)
+    Args:
+        **kwargs: The objects by name.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> checkpoint = tf.train.Checkpoint(v=v)
+        >>> path = checkpoint.save("folder/ckpt", session=sess)
+        >>> sess.run(v.assign(9.0))
+        np.float32(9.0)
+        >>> checkpoint.restore(path).run_restore_ops(sess)
+        >>> sess.run(v)
+        np.float32(1.0)
     """
 
     def __init__(self, **kwargs):

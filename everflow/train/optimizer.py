@@ -101,12 +101,22 @@ _GRADIENT_PARAMETERS = parameters(
 
 
 class Optimizer:
-    """Base class of optimizers.
+    """Base class of optimizers. A subclass says in `_create_slots`, `_prepare`, `_apply_dense`, `_apply_sparse`,
+    `_resource_apply_dense`, `_resource_apply_sparse` and `_finish` what it keeps and how it updates.
 
-    A subclass says in `_create_slots`, `_prepare`, `_apply_dense`, `_apply_sparse`, `_resource_apply_dense`,
-    `_resource_apply_sparse` and `_finish` what it keeps and how it updates.
+    Args:
+        use_locking: Whether others wait until an update of a variable is done.
+        name: What the operations' names start with.
 
-    >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
+    Example:
+        >>> w = tf.Variable(2.0)
+        >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
+        >>> (gradient, variable), = optimizer.compute_gradients(tf.square(w))
+        >>> step = optimizer.apply_gradients([(tf.clip_by_value(gradient, -1.0, 1.0), variable)])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(w)
+        np.float32(1.9)
     """
 
     GATE_NONE = 0

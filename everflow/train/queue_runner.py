@@ -23,7 +23,24 @@ from everflow.runtime.session import BaseSession
 
 
 class QueueRunner:
-    """A queue, the ops that fill it (one thread each) and how to close it when they end."""
+    """A queue, the ops that fill it (one thread each) and how to close it when they end.
+
+    Args:
+        queue: The queue.
+        enqueue_ops: The operations that fill it.
+        close_op: What closes it; made if None.
+        cancel_op: What closes it and cancels those that wait; made if None.
+        queue_closed_exception_types: Exceptions that are an end like any other; `OutOfRangeError` if None.
+        queue_runner_def: A message to make it from.
+        import_scope: What was put before names when the message's graph was imported.
+
+    Example:
+        >>> queue = tf.FIFOQueue(10, tf.float32, shapes=[[]])
+        >>> runner = tf.train.QueueRunner(queue, [queue.enqueue(1.0)] * 2)
+        >>> tf.train.add_queue_runner(runner)
+        >>> len(tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS))
+        1
+    """
 
     @takes(
         """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,
@@ -182,15 +199,53 @@ class QueueRunner:
 
 
 def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
-    """Have `start_queue_runners` start this one, too."""
+    """Have `start_queue_runners` start this one, too.
+
+    Args:
+        qr: The `tf.train.QueueRunner`.
+        collection: The collection it is put into.
+
+    Returns:
+        None.
+
+    Example:
+        >>> queue = tf.FIFOQueue(10, tf.float32, shapes=[[]])
+        >>> tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1.0)]))
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(queue.dequeue())
+        np.float32(1.0)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
     add_to_collection(collection, qr)
 
 
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=GraphKeys.QUEUE_RUNNERS):
     """Start the threads of all queue runners of the graph; gives the threads.
 
-    >>> coord = tf.train.Coordinator()
-    >>> threads = tf.train.start_queue_runners(sess, coord)
+    Args:
+        sess: The session; the default one if None.
+        coord: The coordinator that stops the threads.
+        daemon: Whether the program ends without waiting for them.
+        start: Whether they start at once.
+        collection: The collection of queue runners.
+
+    Returns:
+        A list of threads.
+
+    Raises:
+        ValueError: If there is no session.
+        TypeError: If `sess` is no session.
+
+    Example:
+        >>> numbers = tf.train.range_input_producer(3, shuffle=False)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(numbers.dequeue_many(4))
+        array([0, 1, 2, 0], dtype=int32)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
     """
     if executing_eagerly():
         raise RuntimeError("Queues are not compatible with eager execution.")

@@ -47,11 +47,39 @@ def _renamed(saver_def, rename):
 
 
 class Saver:
-    """Saves and restores variables: the default graph's, or those in `var_list`, a list or a dict by names in the file.
+    """Saves and restores variables: the default graph's, or those in `var_list`.
 
-    >>> saver = tf.train.Saver()
-    >>> path = saver.save(sess, "model", global_step=100)
-    >>> saver.restore(sess, path)
+    Args:
+        var_list: A list of variables, or a dictionary by the names they have in the file; all that can be saved if
+            None.
+        reshape: Whether values of other shapes, but as many elements, may be restored.
+        sharded: Whether each device has files of its own.
+        max_to_keep: How many checkpoints are kept; all if None or 0.
+        keep_checkpoint_every_n_hours: One of so many hours is kept for ever.
+        name: The name scope of its operations.
+        restore_sequentially: Whether variables are restored one after another.
+        saver_def: A SaverDef: its operations are in the graph already.
+        builder: What draws its operations.
+        defer_build: Whether its operations are drawn only when they are needed, or `build()` is called.
+        allow_empty: Whether there may be no variables.
+        write_version: The format: `tf.train.SaverDef.V2` or `V1`.
+        pad_step_number: Whether step numbers in file names have leading zeros, so that they sort.
+        save_relative_paths: Whether the state file has paths relative to its folder, which may move then.
+        filename: The default name of the file in the graph.
+
+    Raises:
+        ValueError: If there are no variables, or one is of the wrong kind.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> saver = tf.train.Saver()
+        >>> path = saver.save(sess, "./model", global_step=100)
+        >>> sess.run(v.assign(9.0))
+        np.float32(9.0)
+        >>> saver.restore(sess, path)
+        >>> path, sess.run(v)
+        ('./model-100', np.float32(1.0))
     """
 
     @takes(

@@ -70,7 +70,27 @@ class ModelOps:
 
 
 class Scaffold(ModelOps):
-    """Init ops, ready ops, summaries and the saver of a graph; `finalize` makes what was not given."""
+    """Init ops, ready ops, summaries and the saver of a graph; `finalize` makes what was not given.
+
+    Args:
+        init_op: What initializes variables.
+        init_feed_dict: What is fed to it.
+        init_fn: A function of scaffold and session to call after it.
+        ready_op: What names the variables that aren't initialized yet.
+        ready_for_local_init_op: What names the variables that `local_init_op` still waits for.
+        local_init_op: What initializes local variables and tables.
+        summary_op: What makes the summaries to write.
+        saver: What writes and reads checkpoints.
+        copy_from_scaffold: Another scaffold, whose values are taken where none is given.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> change = v.assign(5.0)
+        >>> scaffold = tf.train.Scaffold(init_fn=lambda scaffold, session: session.run(change))
+        >>> with tf.train.MonitoredTrainingSession(scaffold=scaffold) as session:
+        ...     print(session.run(v))
+        5.0
+    """
 
     @takes(
         """init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,

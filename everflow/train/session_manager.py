@@ -18,7 +18,24 @@ _CHECKPOINT = """saver=None, checkpoint_dir=None, checkpoint_filename_with_path=
 
 
 class SessionManager:
-    """Makes sessions that restore or initialize a graph, and waits for those that another process initializes."""
+    """Makes sessions that restore or initialize a graph, and waits for those that another process initializes.
+
+    Args:
+        local_init_op: What initializes local variables and tables.
+        ready_op: What names the variables that aren't initialized yet.
+        ready_for_local_init_op: What names the variables that `local_init_op` still waits for.
+        graph: The graph to work in; the default graph if None.
+        recovery_wait_secs: How often is looked whether the model is ready.
+        local_init_run_options: RunOptions for `local_init_op`.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> manager = tf.train.SessionManager()
+        >>> session = manager.prepare_session("", init_op=tf.global_variables_initializer())
+        >>> session.run(v)
+        np.float32(1.0)
+        >>> session.close()
+    """
 
     @takes(
         """local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,

@@ -65,10 +65,35 @@ def _found_or_made(key, make):
 class Supervisor(ModelOps):
     """Initializes or restores a model, saves it at intervals, and stops all threads together.
 
-    >>> sv = tf.train.Supervisor(logdir="train")
-    >>> with sv.managed_session() as sess:
-    ...     while not sv.should_stop():
-    ...         sess.run(train_op)
+    Args:
+        graph: The graph to work in; the default graph if None.
+        ready_op: What names the variables that aren't initialized yet.
+        ready_for_local_init_op: What names the variables that `local_init_op` still waits for.
+        is_chief: Whether this process initializes and saves the model.
+        init_op: What initializes variables.
+        init_feed_dict: What is fed to it.
+        local_init_op: What initializes local variables and tables.
+        logdir: The folder of checkpoints and event files.
+        summary_op: What makes the summaries to write.
+        saver: What writes and reads checkpoints; made by default, None for none.
+        global_step: The variable that counts steps; found in the graph by default.
+        save_summaries_secs: Every how many seconds summaries are written; 0 for never.
+        save_model_secs: Every how many seconds a checkpoint is written; 0 for never.
+        recovery_wait_secs: How often is looked whether the model is ready.
+        stop_grace_secs: How long threads have to stop.
+        checkpoint_basename: What the checkpoints' names begin with.
+        session_manager: What makes sessions; a `tf.train.SessionManager` if None.
+        summary_writer: What writes summaries; one for `logdir` by default.
+        init_fn: A function of the session to call after it.
+        local_init_run_options: RunOptions for `local_init_op`.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> supervisor = tf.train.Supervisor(logdir="train", save_model_secs=0)
+        >>> with supervisor.managed_session() as session:
+        ...     if not supervisor.should_stop():
+        ...         print(session.run(v))
+        1.0
     """
 
     # Asks for the default of an argument for which None means "none".
@@ -349,7 +374,24 @@ class SVTimerCheckpointThread(_Service):
 
 
 def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
-    """Call `train_step_fn(session, *args, **kwargs)` until a stop is asked for; a lost worker makes it start anew."""
+    """Call `train_step_fn(session, *args, **kwargs)` until a stop is asked for; a lost worker makes it start anew.
+
+    Args:
+        supervisor: The `tf.train.Supervisor`.
+        train_step_fn: The function; `session` is its first argument.
+        args: Further arguments.
+        kwargs: Further arguments by name.
+        master: The server to connect to; an empty string for this process.
+
+    Returns:
+        None.
+
+    Example:
+        >>> supervisor = tf.train.Supervisor()
+        >>> def step(session):
+        ...     supervisor.request_stop()
+        >>> tf.train.basic_train_loop(supervisor, step)
+    """
     while True:
         try:
             with supervisor.managed_session(master) as sess:

@@ -27,9 +27,22 @@ from everflow.train.session_run_hook import SessionRunHook
 class SyncReplicasOptimizer(Optimizer):
     """An optimizer around another one, that applies the mean of `replicas_to_aggregate` gradients.
 
-    >>> optimizer = tf.train.SyncReplicasOptimizer(tf.train.AdamOptimizer(0.1), replicas_to_aggregate=4)
-    >>> train = optimizer.minimize(loss, global_step=step)
-    >>> hook = optimizer.make_session_run_hook(is_chief)
+    Args:
+        opt: The optimizer.
+        replicas_to_aggregate: How many gradients make a step.
+        total_num_replicas: How many workers there are; as many if None.
+        variable_averages: A `tf.train.ExponentialMovingAverage` to keep.
+        variables_to_average: The variables it is kept of.
+        use_locking: Whether others wait until an update of the variable is done.
+        name: What the operations' names start with.
+
+    Example:
+        >>> w, count = tf.Variable(1.0), tf.train.get_or_create_global_step()
+        >>> optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), replicas_to_aggregate=4)
+        >>> step = optimizer.minimize(tf.square(w), global_step=count)
+        >>> hook = optimizer.make_session_run_hook(is_chief=True)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
     """
 
     @takes(

@@ -112,7 +112,17 @@ class AutoTrackable(Trackable):
 
 
 class PythonState(abc.ABC):
-    """State of a Python object that goes into checkpoints as a string, by `serialize` and `deserialize`."""
+    """State of a Python object that goes into checkpoints as a string, by `serialize` and `deserialize`.
+
+    Example:
+        >>> class Count(tf.train.experimental.PythonState):
+        ...     value = 3
+        ...     def serialize(self):
+        ...         return str(self.value)
+        ...     def deserialize(self, text):
+        ...         self.value = int(text)
+        >>> path = tf.train.Checkpoint(count=Count()).save("folder/ckpt", session=sess)
+    """
 
     @abc.abstractmethod
     def serialize(self):

@@ -39,8 +39,30 @@ def warm_start(
 ):
     """Let variables start with the values of a checkpoint.
 
-    `vars_to_warm_start`: a regular expression (trainable variables), a list of them (global ones) or of variables, or
-    None for only those with a vocabulary.
+    Args:
+        ckpt_to_initialize_from: A checkpoint, or a folder.
+        vars_to_warm_start: A regular expression (trainable variables), a list of them (global ones) or of variables, or
+            None for only those with a vocabulary.
+        var_name_to_vocab_info: `tf.estimator.VocabInfo` by variables' names, whose rows are matched by words.
+        var_name_to_prev_var_name: The names in the checkpoint, by variables' names, where they differ.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If a name doesn't fit.
+
+    Example:
+        >>> v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model")
+        >>> with tf.Graph().as_default(), tf.Session() as session:
+        ...     v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        ...     tf.train.warm_start(path)
+        ...     session.run(v.initializer)
+        ...     print(session.run(v))
+        np.float32(1.0)
+        1.0
     """
     vocabularies = var_name_to_vocab_info or {}
     previous_names = var_name_to_prev_var_name or {}

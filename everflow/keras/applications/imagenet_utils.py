@@ -19,8 +19,22 @@ _TORCH_MEANS, _TORCH_DEVIATIONS = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 def preprocess_input(x, data_format=None, mode="caffe", **kwargs):
     """Images, an array or a tensor, on the scale that models were trained with.
 
-    Mode "caffe" is blue, green, red minus their means; "tf" is -1 to 1; "torch" is 0 to 1, minus means, over
-    deviations.
+    Args:
+        x: Images with values from 0 to 255, as a batch.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        mode: `caffe` is blue, green, red minus their means; `tf` is -1 to 1; `torch` is 0 to 1, minus means, over
+            deviations.
+        **kwargs: Modules that code outside of Keras hands on.
+
+    Returns:
+        Images of the same shape.
+
+    Raises:
+        ValueError: If the mode or data format isn't known.
+
+    Example:
+        >>> tf.keras.applications.imagenet_utils.preprocess_input(np.full([1, 1, 1, 3], 255.0), mode="tf")
+        array([[[[1., 1., 1.]]]])
     """
     data_format = K.image_data_format() if data_format is None else data_format
     if data_format not in {"channels_first", "channels_last"}:
@@ -86,13 +100,35 @@ def decode_predictions(preds, top=5, **kwargs):
     return results
 
 
+_PREPROCESSING = """Images on the scale that the model was trained with, which is that of mode {mode!r}.
+
+Args:
+    x: Images with values from 0 to 255, as a batch.
+    data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+    **kwargs: Modules that code outside of Keras hands on.
+
+Returns:
+    Images of the same shape.
+
+Example:
+    >>> tf.keras.applications.{model}.preprocess_input(np.full([1, 1, 1, 3], 255.0))
+    {gives}
+"""
+# A model of each mode, and what it makes of a white pixel.
+_OF_WHITE = {
+    "caffe": {"model": "vgg16", "gives": "array([[[[151.061, 138.221, 131.32 ]]]])"},
+    "tf": {"model": "xception", "gives": "array([[[[1., 1., 1.]]]])"},
+    "torch": {"model": "densenet", "gives": "array([[[[2.2489083 , 2.42857143, 2.64      ]]]])"},
+}
+
+
 def preprocessing(mode):
     """`preprocess_input` of a model whose images are in this mode."""
 
     def preprocess_input(x, data_format=None, **kwargs):
         return _preprocess(x, data_format, mode, kwargs)
 
-    preprocess_input.__doc__ = f"Images on the scale that the model was trained with, which is that of mode {mode!r}."
+    preprocess_input.__doc__ = _PREPROCESSING.format(mode=mode, **_OF_WHITE[mode])
     return preprocess_input
 
 

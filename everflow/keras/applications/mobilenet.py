@@ -55,7 +55,31 @@ def MobileNet(
     classes=1000,
     **kwargs,
 ):
-    """MobileNet, for images of 224 by 224; `alpha` makes it narrower or wider."""
+    """MobileNet, for images of 224 by 224; `alpha` makes it narrower or wider.
+
+    Args:
+        input_shape: The shape of an image.
+        alpha: How wide it is.
+        depth_multiplier: How many outputs each channel has.
+        dropout: The part that is dropped.
+        include_top: Whether the layers that tell ImageNet's classes apart are there.
+        weights: `imagenet` for trained weights, a file, or None for random ones.
+        input_tensor: A tensor to use as the images.
+        pooling: `avg` or `max` over the last feature map, where `include_top` is False.
+        classes: How many classes the top tells apart.
+        **kwargs: Modules that code outside of Keras hands on.
+
+    Returns:
+        A model.
+
+    Raises:
+        ValueError: If an argument isn't possible.
+
+    Example:
+        >>> model = tf.keras.applications.MobileNet([128, 128, 3], alpha=0.25, weights=None, classes=10)
+        >>> model.output_shape
+        (None, 10)
+    """
     building.check_weights(weights, include_top, classes)
     default_size = square_size(input_shape, _SIZES)
     input_shape = building.obtain_input_shape(input_shape, default_size, 32, include_top, weights)

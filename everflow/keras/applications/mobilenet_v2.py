@@ -59,7 +59,29 @@ def MobileNetV2(
     classes=1000,
     **kwargs,
 ):
-    """MobileNet version 2, for images of 224 by 224; `alpha` makes it narrower or wider."""
+    """MobileNet version 2, for images of 224 by 224; `alpha` makes it narrower or wider.
+
+    Args:
+        input_shape: The shape of an image.
+        alpha: How wide it is.
+        include_top: Whether the layers that tell ImageNet's classes apart are there.
+        weights: `imagenet` for trained weights, a file, or None for random ones.
+        input_tensor: A tensor to use as the images.
+        pooling: `avg` or `max` over the last feature map, where `include_top` is False.
+        classes: How many classes the top tells apart.
+        **kwargs: Modules that code outside of Keras hands on.
+
+    Returns:
+        A model.
+
+    Raises:
+        ValueError: If an argument isn't possible.
+
+    Example:
+        >>> model = tf.keras.applications.MobileNetV2([96, 96, 3], alpha=0.35, weights=None, classes=10)
+        >>> model.output_shape
+        (None, 10)
+    """
     building.check_weights(weights, include_top, classes)
     if input_shape is None and input_tensor is not None:
         input_shape = K.int_shape(input_tensor)[1:]

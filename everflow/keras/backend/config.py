@@ -40,43 +40,107 @@ def _read_settings():
 
 
 def backend():
-    """The name of what Keras runs on."""
+    """The name of what Keras runs on.
+
+    Returns:
+        A string.
+
+    Example:
+        >>> tf.keras.backend.backend()
+        'tensorflow'
+    """
     return "tensorflow"
 
 
 def floatx():
     """The name of the float type that layers and variables have by default.
 
-    >>> tf.keras.backend.floatx()
-    'float32'
+    Returns:
+        A string.
+
+    Example:
+        >>> tf.keras.backend.floatx()
+        'float32'
     """
     return _settings["floatx"]
 
 
 def set_floatx(value):
-    """Set the default float type: "float16", "float32" or "float64"."""
+    """Set the default float type: "float16", "float32" or "float64".
+
+    Args:
+        value: The name of the type.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If it is another one.
+
+    Example:
+        >>> tf.keras.backend.set_floatx("float32")
+    """
     if value not in _FLOAT_TYPES:
         raise ValueError("Unknown floatx type: " + str(value))
     _settings["floatx"] = str(value)
 
 
 def epsilon():
-    """The small number that keeps divisions and logarithms away from zero."""
+    """The small number that keeps divisions and logarithms away from zero.
+
+    Returns:
+        A number.
+
+    Example:
+        >>> tf.keras.backend.epsilon()
+        1e-07
+    """
     return _settings["epsilon"]
 
 
 def set_epsilon(value):
-    """Set the small number that keeps divisions and logarithms away from zero."""
+    """Set the small number that keeps divisions and logarithms away from zero.
+
+    Args:
+        value: The number.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.backend.set_epsilon(1e-7)
+    """
     _settings["epsilon"] = value
 
 
 def image_data_format():
-    """Where the channels of images are by default: "channels_last" or "channels_first"."""
+    """Where the channels of images are by default: "channels_last" or "channels_first".
+
+    Returns:
+        A string.
+
+    Example:
+        >>> tf.keras.backend.image_data_format()
+        'channels_last'
+    """
     return _settings["image_data_format"]
 
 
 def set_image_data_format(data_format):
-    """Set where the channels of images are by default."""
+    """Set where the channels of images are by default.
+
+    Args:
+        data_format: `channels_last` or `channels_first`.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If it is something else.
+
+    Example:
+        >>> tf.keras.backend.set_image_data_format("channels_last")
+    """
     if data_format not in _IMAGE_FORMATS:
         raise ValueError("Unknown data_format: " + str(data_format))
     _settings["image_data_format"] = str(data_format)
@@ -93,7 +157,18 @@ def normalize_data_format(value):
 
 
 def cast_to_floatx(x):
-    """A numpy array or tensor in the default float type."""
+    """A numpy array or tensor in the default float type.
+
+    Args:
+        x: An array or tensor.
+
+    Returns:
+        An array or tensor of the same shape.
+
+    Example:
+        >>> tf.keras.backend.cast_to_floatx(np.array([1.0, 2.0]))
+        array([1., 2.], dtype=float32)
+    """
     if isinstance(x, (Tensor, Variable)) or hasattr(x, "dense_shape"):
         return cast(x, floatx())
     return np.asarray(x, dtype=floatx())

@@ -15,7 +15,23 @@ from everflow.ops.variables.variable import Variable
 
 
 def switch(condition, then_expression, else_expression):
-    """One expression or the other: whole for a single condition, else element by element. Both may be functions."""
+    """One expression or the other: whole for a single condition, else element by element. Both may be functions.
+
+    Args:
+        condition: A bool tensor.
+        then_expression: A tensor, or a function that makes one.
+        else_expression: A tensor, or a function that makes one.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the condition has more axes than the expressions.
+
+    Example:
+        >>> sess.run(tf.keras.backend.switch(tf.constant(True), tf.constant(1.0), tf.constant(2.0)))
+        np.float32(1.0)
+    """
     if condition.dtype != dtypes.bool:
         condition = math.cast(condition, "bool")
     condition_rank = ndim(condition)
@@ -50,7 +66,20 @@ def _spread(condition, expression, missing):
 
 
 def in_train_phase(x, alt, training=None):
-    """x while training, alt otherwise; either may be a function."""
+    """x while training, alt otherwise; either may be a function.
+
+    Args:
+        x: A tensor, or a function that makes one.
+        alt: A tensor, or a function that makes one.
+        training: Whether this is training; the learning phase if None.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.in_train_phase(tf.constant(1.0), tf.constant(2.0), training=True))
+        np.float32(1.0)
+    """
     if training is None:
         training = learning_phase()
     if not hasattr(training, "dtype"):
@@ -63,40 +92,133 @@ def in_train_phase(x, alt, training=None):
 
 in_test_phase = named(
     "in_test_phase",
-    "x while testing, alt otherwise; either may be a function.",
+    """x while testing, alt otherwise; either may be a function.
+
+    Args:
+        x: A tensor, or a function that makes one.
+        alt: A tensor, or a function that makes one.
+        training: Whether this is training; the learning phase if None.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.in_test_phase(tf.constant(1.0), tf.constant(2.0), training=True))
+        np.float32(2.0)
+    """,
     lambda x, alt, training=None: in_train_phase(alt, x, training=training),
 )
 map_fn = named(
     "map_fn",
-    "A function of each slice along the first axis.",
+    """A function of each slice along the first axis.
+
+    Args:
+        fn: The function of a slice.
+        elems: The tensor.
+        name: Its name.
+        dtype: The type of what it returns, where it is another one.
+
+    Returns:
+        The results, stacked along the first axis.
+
+    Example:
+        >>> sess.run(tf.keras.backend.map_fn(lambda x: x * x, tf.constant([1, 2, 3])))
+        array([1, 4, 9], dtype=int32)
+    """,
     lambda fn, elems, name=None, dtype=None: functional.map_fn(fn, elems, name=name, dtype=dtype),
 )
 foldl = named(
     "foldl",
-    "Slices along the first axis combined from the left.",
+    """Slices along the first axis combined from the left.
+
+    Args:
+        fn: The function of the value so far and a slice.
+        elems: The tensor.
+        initializer: The first value; a slice if None.
+        name: Its name.
+
+    Returns:
+        The last value.
+
+    Example:
+        >>> sess.run(tf.keras.backend.foldl(lambda a, x: 10 * a + x, tf.constant([1, 2, 3])))
+        np.int32(123)
+    """,
     lambda fn, elems, initializer=None, name=None: functional.foldl(fn, elems, initializer=initializer, name=name),
 )
 foldr = named(
     "foldr",
-    "Slices along the first axis combined from the right.",
+    """Slices along the first axis combined from the right.
+
+    Args:
+        fn: The function of the value so far and a slice.
+        elems: The tensor.
+        initializer: The first value; a slice if None.
+        name: Its name.
+
+    Returns:
+        The last value.
+
+    Example:
+        >>> sess.run(tf.keras.backend.foldr(lambda a, x: 10 * a + x, tf.constant([1, 2, 3])))
+        np.int32(321)
+    """,
     lambda fn, elems, initializer=None, name=None: functional.foldr(fn, elems, initializer=initializer, name=name),
 )
 
 
 def gradients(loss, variables):
-    """The gradients of a loss with respect to variables."""
+    """The gradients of a loss with respect to variables.
+
+    Args:
+        loss: A scalar.
+        variables: The variables.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> v = K.variable(3.0)
+        >>> K.eval(K.gradients(v * v, [v])[0])
+        np.float32(6.0)
+    """
     return gradient_ops.gradients(loss, variables, colocate_gradients_with_ops=True)
 
 
 def stop_gradient(variables):
-    """The same values, constant for gradients."""
+    """The same values, constant for gradients.
+
+    Args:
+        variables: A tensor, or a list of them.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.stop_gradient(tf.constant(1.0)))
+        np.float32(1.0)
+    """
     if isinstance(variables, (list, tuple)):
         return map(array.stop_gradient, variables)
     return array.stop_gradient(variables)
 
 
 def print_tensor(x, message=""):
-    """The same values, printed each time they are computed."""
+    """The same values, printed each time they are computed.
+
+    Args:
+        x: A tensor, or what can be made one.
+        message: Text to put before them.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.print_tensor(tf.constant(1.0), "x is "))
+        x is  1
+        np.float32(1.0)
+    """
     if isinstance(x, Variable):
         x = array.identity(x)
     with control_dependencies([_print(message, x, output_stream=_standard_output())]):

@@ -36,7 +36,26 @@ def _as_it_was(x, data_format, spatial):
 
 
 def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
-    """A convolution over sequences; with padding "causal" no output sees what comes later."""
+    """A convolution over sequences; with padding "causal" no output sees what comes later.
+
+    Args:
+        x: A tensor, or what can be made one.
+        kernel: The kernel: [spatial..., in, out].
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.conv1d(tf.ones([1, 8, 3]), tf.ones([3, 3, 5]), padding="causal").shape.as_list()
+        [1, 8, 5]
+    """
     data_format = normalize_data_format(data_format)
     length = kernel.shape.as_list()[0]
     if padding == "causal":
@@ -60,12 +79,50 @@ def _convolution(x, kernel, strides, padding, data_format, dilation_rate, spatia
 
 
 def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """A convolution over images."""
+    """A convolution over images.
+
+    Args:
+        x: A tensor, or what can be made one.
+        kernel: The kernel: [spatial..., in, out].
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.conv2d(tf.ones([1, 8, 8, 3]), tf.ones([3, 3, 3, 5])).shape.as_list()
+        [1, 6, 6, 5]
+    """
     return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 2)
 
 
 def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
-    """A convolution over volumes."""
+    """A convolution over volumes.
+
+    Args:
+        x: A tensor, or what can be made one.
+        kernel: The kernel: [spatial..., in, out].
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.conv3d(tf.ones([1, 4, 4, 4, 2]), tf.ones([3, 3, 3, 2, 5])).shape.as_list()
+        [1, 2, 2, 2, 5]
+    """
     return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 3)
 
 
@@ -79,7 +136,27 @@ def _transposed_output_shape(x, output_shape, data_format, spatial):
 
 
 def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """The transpose of a convolution over images: from the shape of its output to that of its input."""
+    """The transpose of a convolution over images: from the shape of its output to that of its input.
+
+    Args:
+        x: A tensor, or what can be made one.
+        kernel: The kernel: [height, width, out, in].
+        output_shape: The shape of the result.
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.conv2d_transpose(tf.ones([1, 4, 4, 2]), tf.ones([3, 3, 5, 2]), [1, 6, 6, 5]).shape.as_list()
+        [1, 6, 6, 5]
+    """
     data_format = normalize_data_format(data_format)
     x, layout = _channels_last(x, data_format, 2)
     output_shape = _transposed_output_shape(x, output_shape, data_format, 2)
@@ -126,7 +203,27 @@ def separable_conv1d(
 def separable_conv2d(
     x, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
 ):
-    """A convolution over images of each channel by itself, then one that mixes the channels."""
+    """A convolution over images of each channel by itself, then one that mixes the channels.
+
+    Args:
+        x: A tensor, or what can be made one.
+        depthwise_kernel: The kernel of each channel: [height, width, in, multiplier].
+        pointwise_kernel: What mixes the channels: [1, 1, in * multiplier, out].
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.separable_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([3, 3, 3, 2]), tf.ones([1, 1, 6, 5])).shape.as_list()
+        [1, 2, 2, 5]
+    """
     data_format = normalize_data_format(data_format)
     if len(strides) != 2:
         raise ValueError("`strides` must be a tuple of 2 integers.")
@@ -160,7 +257,26 @@ def _pool(builders, x, pool_size, strides, padding, data_format, pool_mode):
 
 
 def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest value or the mean of windows over images."""
+    """The largest value or the mean of windows over images.
+
+    Args:
+        x: A tensor, or what can be made one.
+        pool_size: The extent of the window along each axis.
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        pool_mode: `max` or `avg`.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.pool2d(tf.ones([1, 4, 4, 3]), (2, 2), (2, 2)).shape.as_list()
+        [1, 2, 2, 3]
+    """
     for name, value in (("pool_size", pool_size), ("strides", strides)):
         if len(value) != 2:
             raise ValueError(f"`{name}` must be a tuple of 2 integers.")
@@ -169,7 +285,26 @@ def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool
 
 
 def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest value or the mean of windows over volumes."""
+    """The largest value or the mean of windows over volumes.
+
+    Args:
+        x: A tensor, or what can be made one.
+        pool_size: The extent of the window along each axis.
+        strides: How far the window moves from one place to the next.
+        padding: `same` or `valid`; of sequences, `causal`, too.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        pool_mode: `max` or `avg`.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.pool3d(tf.ones([1, 4, 4, 4, 3]), (2, 2, 2), (2, 2, 2)).shape.as_list()
+        [1, 2, 2, 2, 3]
+    """
     builders = {"max": nn_pooling.max_pool3d, "avg": nn_pooling.avg_pool3d}
     return _pool(builders, x, pool_size, strides, padding, data_format, pool_mode)
 
@@ -199,17 +334,70 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
 
 
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """A convolution over sequences whose kernel differs from place to place."""
+    """A convolution over sequences whose kernel differs from place to place.
+
+    Args:
+        inputs: The tensor to work on.
+        kernel: The kernels of all places: [places, kernel * in, out].
+        kernel_size: The extent of the kernel.
+        strides: How far the window moves from one place to the next.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.local_conv1d(tf.ones([1, 4, 2]), tf.ones([3, 4, 5]), (2,), (1,)).shape.as_list()
+        [1, 3, 5]
+    """
     return local_conv(inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format)
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """A convolution over images whose kernel differs from place to place."""
+    """A convolution over images whose kernel differs from place to place.
+
+    Args:
+        inputs: The tensor to work on.
+        kernel: The kernels of all places: [places, kernel * in, out].
+        kernel_size: The extent of the kernel.
+        strides: How far the window moves from one place to the next.
+        output_shape: How many rows and columns of places there are.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the data format, padding or mode isn't known.
+
+    Example:
+        >>> tf.keras.backend.local_conv2d(tf.ones([1, 3, 3, 1]), tf.ones([4, 4, 5]), (2, 2), (1, 1), (2, 2)).shape.as_list()
+        [1, 2, 2, 5]
+    """
     return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
 def bias_add(x, bias, data_format=None):
-    """A bias for each channel, or for each place and channel, added to a tensor."""
+    """A bias for each channel, or for each place and channel, added to a tensor.
+
+    Args:
+        x: A tensor, or what can be made one.
+        bias: The bias.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If the data format isn't known, or the bias has the wrong rank.
+
+    Example:
+        >>> sess.run(tf.keras.backend.bias_add(tf.constant([[1.0, 2.0]]), tf.constant([10.0, 20.0])))
+        array([[11., 22.]], dtype=float32)
+    """
     data_format = normalize_data_format(data_format)
     bias_shape = int_shape(bias)
     if len(bias_shape) != 1 and len(bias_shape) != ndim(x) - 1:

@@ -12,7 +12,19 @@ from everflow.ops.sparse.functions import sparse_to_dense
 
 
 def ctc_label_dense_to_sparse(labels, label_lengths):
-    """Rows of labels, of which only the first `label_lengths` count, as a SparseTensor."""
+    """Rows of labels, of which only the first `label_lengths` count, as a SparseTensor.
+
+    Args:
+        labels: Rows of labels.
+        label_lengths: How many of each row count.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.ctc_label_dense_to_sparse(tf.constant([[3, 4, 0]]), tf.constant([2]))).values
+        array([3, 4], dtype=int32)
+    """
     shape = array.shape(labels)
     rows = array.stack([shape[0]])
     columns = array.stack([shape[1]])
@@ -35,7 +47,22 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
-    """The loss of each element of a batch; y_pred holds probabilities, (samples, time, classes)."""
+    """The loss of each element of a batch; y_pred holds probabilities, (samples, time, classes).
+
+    Args:
+        y_true: The labels: [samples, most labels].
+        y_pred: Probabilities: [samples, time, classes], the last class being the blank.
+        input_length: How many steps each sequence has: [samples, 1], or a vector for `ctc_decode`.
+        label_length: How many labels each sequence has: [samples, 1].
+
+    Returns:
+        A loss for each sample: [samples, 1].
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> sess.run(K.ctc_batch_cost(tf.constant([[0]]), tf.constant([[[0.9, 0.1], [0.1, 0.9]]]), [[2]], [[1]])).shape
+        (1, 1)
+    """
     of_labels, of_frames = (
         math.cast(array.squeeze(lengths, axis=-1), dtypes.int32) for lengths in (label_length, input_length)
     )
@@ -49,7 +76,23 @@ def _scores(probabilities):
 
 
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
-    """The most likely labels, as a list of matrices padded with -1, and their log probabilities."""
+    """The most likely labels, as a list of matrices padded with -1, and their log probabilities.
+
+    Args:
+        y_pred: Probabilities: [samples, time, classes], the last class being the blank.
+        input_length: How many steps each sequence has: [samples, 1], or a vector for `ctc_decode`.
+        greedy: Whether the best class of each step is taken; else a beam search is made.
+        beam_width: How many sequences a beam search follows.
+        top_paths: How many are returned.
+
+    Returns:
+        A list of matrices, and the log probabilities.
+
+    Example:
+        >>> (labels,), _ = tf.keras.backend.ctc_decode(tf.constant([[[0.9, 0.1], [0.1, 0.9]]]), tf.constant([2]))
+        >>> sess.run(labels)
+        array([[0]])
+    """
     y_pred = _scores(y_pred)
     input_length = math.cast(input_length, dtypes.int32)
     if greedy:

@@ -139,10 +139,24 @@ def _value_to_feed(tensor, value):
 def function(inputs, outputs, updates=None, name=None, **kwargs):
     """A callable that takes a list of values for `inputs` and gives those of `outputs`, then runs `updates`.
 
-    >>> K = tf.keras.backend
-    >>> x = K.placeholder(shape=(2,))
-    >>> K.function([x], [x * 2])([np.array([1.0, 2.0])])
-    [array([2., 4.], dtype=float32)]
+    Args:
+        inputs: The placeholders.
+        outputs: The tensors to compute.
+        updates: Operations to run as well: pairs (variable, new value) or operations.
+        name: Its name.
+        **kwargs: What `Session.run` takes.
+
+    Returns:
+        A callable; it returns a list of arrays.
+
+    Raises:
+        ValueError: If arguments are not known, or can't be used eagerly.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> x = K.placeholder([None])
+        >>> K.function([x], [x * 2])([np.array([1.0, 2.0])])
+        [array([2., 4.], dtype=float32)]
     """
     for key in kwargs:
         if key not in _SESSION_ARGUMENTS:

@@ -19,14 +19,31 @@ from everflow.platform.signatures import takes
 def rnn(step_function, inputs, initial_states, mask, constants, unroll, input_length, time_major, **how):
     """Call `step_function(input, states)`, which gives (output, new states), for each time step.
 
-    Gives the last output, all outputs (samples, time, ...) and the last states. Where the mask is false, states stay as
-    they were and the output is the one before (or zeros, with `zero_output_for_mask`).
+    Where the mask is false, states stay as they were and the output is that of the step before.
 
-    >>> K = tf.keras.backend
-    >>> last, outputs, states = K.rnn(lambda x, s: (x + s[0], [x + s[0]]), K.ones((2, 3, 1)), [K.zeros((2, 1))])
-    >>> K.eval(last)
-    array([[3.],
-           [3.]], dtype=float32)
+    Args:
+        step_function: The function.
+        inputs: The sequences: [samples, time, ...], or a structure of such.
+        initial_states: The list of first states.
+        go_backwards: Whether the sequence is read from its end.
+        mask: Which steps count: [samples, time].
+        constants: Tensors that are added to the states of each step.
+        unroll: Whether the graph has each step for itself.
+        input_length: How many steps there are, or how many of each sequence count.
+        time_major: Whether the first axis is time, not the batch.
+        zero_output_for_mask: Whether the output is zero where the mask is false.
+
+    Returns:
+        The last output, all outputs (samples, time, ...) and the last states.
+
+    Raises:
+        ValueError: If the mask or lengths don't fit.
+
+    Example:
+        >>> step = lambda x, states: (states[0] + x, [states[0] + x])
+        >>> last, outputs, states = tf.keras.backend.rnn(step, tf.ones([1, 3, 1]), [tf.zeros([1, 1])])
+        >>> sess.run(last)
+        array([[3.]], dtype=float32)
     """
     if not time_major:
         inputs = nest.map_structure(_swap_batch_and_time, inputs)

@@ -81,8 +81,15 @@ def state_of(graph=None) -> _GraphState:
 def get_uid(prefix=""):
     """How often this prefix was asked for in the current graph, counting from 1.
 
-    >>> [tf.keras.backend.get_uid("dense"), tf.keras.backend.get_uid("dense")]
-    [1, 2]
+    Args:
+        prefix: The prefix.
+
+    Returns:
+        A number.
+
+    Example:
+        >>> tf.keras.backend.get_uid("layer"), tf.keras.backend.get_uid("layer")
+        (1, 2)
     """
     counts = state_of().name_counts
     counts[prefix] += 1
@@ -90,7 +97,16 @@ def get_uid(prefix=""):
 
 
 def reset_uids():
-    """Begin all name counters anew."""
+    """Begin all name counters anew.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.backend.reset_uids()
+        >>> tf.keras.backend.get_uid("layer")
+        1
+    """
     for state in _states.values():
         state.name_counts.clear()
 
@@ -116,7 +132,16 @@ def _draw_learning_phase():
 
 
 def learning_phase():
-    """Whether layers are trained: a placeholder, False unless it is fed, or what `set_learning_phase` fixed."""
+    """Whether layers are trained: a placeholder, False unless it is fed, or what `set_learning_phase` fixed.
+
+    Returns:
+        A tensor, or a number.
+
+    Example:
+        >>> tf.keras.backend.set_learning_phase(1)
+        >>> tf.keras.backend.learning_phase()
+        1
+    """
     if executing_eagerly():
         return _eager_learning_phase or 0
     if in_symbolic_graph():
@@ -153,7 +178,20 @@ def _check_phase(value):
 
 
 def set_learning_phase(value):
-    """Fix the learning phase of the current graph: 0 to test, 1 to train."""
+    """Fix the learning phase of the current graph: 0 to test, 1 to train.
+
+    Args:
+        value: 0 or 1.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If it is something else.
+
+    Example:
+        >>> tf.keras.backend.set_learning_phase(0)
+    """
     global _eager_learning_phase
     _check_phase(value)
     if executing_eagerly():
@@ -163,7 +201,19 @@ def set_learning_phase(value):
 
 @contextlib.contextmanager
 def learning_phase_scope(value):
-    """A context in which the learning phase is fixed."""
+    """A context in which the learning phase is fixed.
+
+    Args:
+        value: 0 to test, 1 to train.
+
+    Yields:
+        None.
+
+    Example:
+        >>> with tf.keras.backend.learning_phase_scope(1):
+        ...     tf.keras.backend.learning_phase()
+        1
+    """
     global _eager_learning_phase
     _check_phase(value)
     state = state_of()
@@ -206,7 +256,17 @@ def track_tf_optimizer(optimizer):
 
 
 def manual_variable_initialization(value):
-    """Whether the program initialises variables itself rather than Keras."""
+    """Whether the program initialises variables itself rather than Keras.
+
+    Args:
+        value: Whether.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.backend.manual_variable_initialization(False)
+    """
     global _manual_variable_initialization
     _manual_variable_initialization = value
 
@@ -258,18 +318,49 @@ def session_without_initializing(op_input_list=()):
 
 
 def get_session(op_input_list=()):
-    """The session that Keras uses: the default one, or its own; all of Keras's variables in it are initialised."""
+    """The session that Keras uses: the default one, or its own; all of Keras's variables in it are initialised.
+
+    Args:
+        op_input_list: Tensors that say which graph is meant.
+
+    Returns:
+        A session.
+
+    Example:
+        >>> tf.keras.backend.get_session() is sess
+        True
+    """
     session = session_without_initializing(op_input_list)
     return session if _manual_variable_initialization else _initialized(session)
 
 
 def set_session(session):
-    """Let Keras use this session."""
+    """Let Keras use this session.
+
+    Args:
+        session: The session.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.backend.set_session(sess)
+    """
     _thread.session = session
 
 
 def clear_session():
-    """Forget the default graph and everything that Keras knows of it, and begin anew."""
+    """Forget the default graph and everything that Keras knows of it, and begin anew.
+
+    Returns:
+        None.
+
+    Example:
+        >>> _ = tf.keras.layers.Dense(3)
+        >>> tf.keras.backend.clear_session()
+        >>> tf.keras.layers.Dense(3).name
+        'dense'
+    """
     global _symbolic_graph, _eager_learning_phase
     reset_default_graph()
     reset_uids()

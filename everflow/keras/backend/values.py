@@ -31,9 +31,19 @@ def named(name, doc, function):
 def variable(value, dtype=None, name=None, constraint=None):
     """A variable with this first value, which Keras's session initialises by itself.
 
-    >>> K = tf.keras.backend
-    >>> K.get_value(K.variable([[1, 2]]))
-    array([[1., 2.]], dtype=float32)
+    Args:
+        value: A number, list or array.
+        dtype: The type, or its name; `floatx()` if None.
+        name: Its name.
+        constraint: A function that gives the variable back as it may be, applied after each step of an optimizer.
+
+    Returns:
+        A variable.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> K.get_value(K.variable([[1, 2]]))
+        array([[1., 2.]], dtype=float32)
     """
     if dtype is None:
         dtype = floatx()
@@ -56,12 +66,45 @@ def _sparse_constant(matrix):
 
 
 def constant(value, dtype=None, shape=None, name=None):
-    """A constant, of the default float type where no other is given."""
+    """A constant, of the default float type where no other is given.
+
+    Args:
+        value: A number, list or array.
+        dtype: The type, or its name; `floatx()` if None.
+        shape: The shape; that of the value if None.
+        name: Its name.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.constant([1, 2]))
+        array([1., 2.], dtype=float32)
+    """
     return constant_ops.constant(value, dtype=floatx() if dtype is None else dtype, shape=shape, name=name)
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
-    """A tensor that is fed, of the default float type unless told; `ndim` stands for that many unknown sizes."""
+    """A tensor that is fed, of the default float type unless told; `ndim` stands for that many unknown sizes.
+
+    Args:
+        shape: The shape; None for any, None in it for sizes that may be any.
+        ndim: The rank, where no shape is given.
+        dtype: The type, or its name; `floatx()` if None.
+        sparse: Whether it is a SparseTensor.
+        name: Its name.
+        ragged: Whether it is a RaggedTensor.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If it is to be sparse and ragged.
+
+    Example:
+        >>> tf.keras.backend.placeholder(ndim=2).shape.as_list()
+        [None, None]
+    """
     if sparse and ragged:
         raise ValueError("A placeholder is either sparse or ragged: it can't be both.")
     if dtype is None:
@@ -94,29 +137,100 @@ def _filled(build, shape, dtype, name):
 
 zeros = named(
     "zeros",
-    "A variable of zeros, or a tensor of them where the shape is only known when it runs.",
+    """A variable of zeros, or a tensor of them where the shape is only known when it runs.
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type, or its name; `floatx()` if None.
+        name: Its name.
+
+    Returns:
+        A variable, or a tensor.
+
+    Example:
+        >>> tf.keras.backend.eval(tf.keras.backend.zeros((2, 2)))
+        array([[0., 0.],
+               [0., 0.]], dtype=float32)
+    """,
     lambda shape, dtype=None, name=None: _filled(array.zeros, shape, dtype, name),
 )
 ones = named(
     "ones",
-    "A variable of ones, or a tensor of them where the shape is only known when it runs.",
+    """A variable of ones, or a tensor of them where the shape is only known when it runs.
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type, or its name; `floatx()` if None.
+        name: Its name.
+
+    Returns:
+        A variable, or a tensor.
+
+    Example:
+        >>> tf.keras.backend.eval(tf.keras.backend.ones((2, 2)))
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
+    """,
     lambda shape, dtype=None, name=None: _filled(array.ones, shape, dtype, name),
 )
 
 
 def eye(size, dtype=None, name=None):
-    """A variable that is the identity matrix of this size."""
+    """A variable that is the identity matrix of this size.
+
+    Args:
+        size: How many rows.
+        dtype: The type of the elements.
+        name: Its name.
+
+    Returns:
+        A variable.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> K.get_value(K.eye(2))
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+    """
     dtype = dtypes.as_dtype(floatx() if dtype is None else dtype)
     return variable(linalg.eye(size, dtype=dtype), dtype, name)
 
 
 zeros_like = named(
     "zeros_like",
-    "Zeros in the shape of x.",
+    """Zeros in the shape of x.
+
+    Args:
+        x: A tensor, or what can be made one.
+        dtype: The type, or its name; that of x if None.
+        name: Its name.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.keras.backend.zeros_like(tf.constant([1, 2])))
+        array([0, 0], dtype=int32)
+    """,
     lambda x, dtype=None, name=None: array.zeros_like(x, dtype=dtype, name=name),
 )
 ones_like = named(
-    "ones_like", "Ones in the shape of x.", lambda x, dtype=None, name=None: array.ones_like(x, dtype=dtype, name=name)
+    "ones_like",
+    """Ones in the shape of x.
+
+    Args:
+        x: A tensor, or what can be made one.
+        dtype: The type, or its name; that of x if None.
+        name: Its name.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.keras.backend.ones_like(tf.constant([1, 2])))
+        array([1, 1], dtype=int32)
+    """,
+    lambda x, dtype=None, name=None: array.ones_like(x, dtype=dtype, name=name),
 )
 identity = named("identity", "The same values under another name.", lambda x, name=None: array.identity(x, name=name))
 
@@ -130,12 +244,44 @@ def _random_variable(draw, shape, first, second, dtype, name, seed):
 
 
 def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
-    """A variable whose first values are drawn uniformly from [low, high)."""
+    """A variable whose first values are drawn uniformly from [low, high).
+
+    Args:
+        shape: The lengths of the axes.
+        low: The lower bound.
+        high: The upper bound, which is not reached.
+        dtype: The type, or its name; `floatx()` if None.
+        name: Its name.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        A variable.
+
+    Example:
+        >>> tf.keras.backend.random_uniform_variable((2, 3), 0.0, 1.0).shape.as_list()
+        [2, 3]
+    """
     return _random_variable(random.random_uniform, shape, low, high, dtype, name, seed)
 
 
 def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
-    """A variable whose first values are drawn from a normal distribution."""
+    """A variable whose first values are drawn from a normal distribution.
+
+    Args:
+        shape: The lengths of the axes.
+        mean: The mean.
+        scale: The standard deviation.
+        dtype: The type, or its name; `floatx()` if None.
+        name: Its name.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        A variable.
+
+    Example:
+        >>> tf.keras.backend.random_normal_variable((2, 3), 0.0, 1.0).shape.as_list()
+        [2, 3]
+    """
     return _random_variable(random.random_normal, shape, mean, scale, dtype, name, seed)
 
 
@@ -143,12 +289,34 @@ def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None)
 
 
 def is_sparse(tensor):
-    """Whether this is a SparseTensor."""
+    """Whether this is a SparseTensor.
+
+    Args:
+        tensor: The tensor.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.keras.backend.is_sparse(tf.constant(1.0))
+        False
+    """
     return isinstance(tensor, SparseTensor)
 
 
 def to_dense(tensor):
-    """A sparse tensor made dense; others as they are."""
+    """A sparse tensor made dense; others as they are.
+
+    Args:
+        tensor: The tensor.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.keras.backend.to_dense(tf.SparseTensor([[1]], [5], [3])))
+        array([0, 5, 0], dtype=int32)
+    """
     return sparse_tensor_to_dense(tensor) if is_sparse(tensor) else tensor
 
 
@@ -160,27 +328,86 @@ def is_keras_tensor(x):
 
 
 def dtype(x):
-    """The name of a tensor's dtype."""
+    """The name of a tensor's dtype.
+
+    Args:
+        x: A tensor, or what can be made one.
+
+    Returns:
+        A string.
+
+    Example:
+        >>> tf.keras.backend.dtype(tf.constant(1.0))
+        'float32'
+    """
     return x.dtype.base_dtype.name
 
 
 def int_shape(x):
-    """The shape as a tuple of ints and Nones; None where not even the rank is known."""
+    """The shape as a tuple of ints and Nones; None where not even the rank is known.
+
+    Args:
+        x: A tensor, or what can be made one.
+
+    Returns:
+        A tuple, or None.
+
+    Example:
+        >>> tf.keras.backend.int_shape(tf.placeholder(tf.float32, [None, 3]))
+        (None, 3)
+    """
     shape = x.shape
     return shape if isinstance(shape, tuple) else None if shape.ndims is None else tuple(shape.as_list())
 
 
 def ndim(x):
-    """The number of dimensions; None where it isn't known."""
+    """The number of dimensions; None where it isn't known.
+
+    Args:
+        x: A tensor, or what can be made one.
+
+    Returns:
+        A number, or None.
+
+    Example:
+        >>> tf.keras.backend.ndim(tf.ones([2, 3]))
+        2
+    """
     shape = x.shape
     return len(shape) if isinstance(shape, tuple) else shape.ndims
 
 
-shape = named("shape", "The shape as a tensor.", lambda x: array.shape(x))
+shape = named(
+    "shape",
+    """The shape as a tensor.
+
+Args:
+    x: A tensor, or what can be made one.
+
+Returns:
+    A vector.
+
+Example:
+    >>> sess.run(tf.keras.backend.shape(tf.ones([2, 3])))
+    array([2, 3], dtype=int32)
+""",
+    lambda x: array.shape(x),
+)
 
 
 def count_params(x):
-    """The number of elements of a tensor whose shape is known."""
+    """The number of elements of a tensor whose shape is known.
+
+    Args:
+        x: A tensor, or what can be made one.
+
+    Returns:
+        A number.
+
+    Example:
+        >>> tf.keras.backend.count_params(tf.ones([2, 3]))
+        np.int64(6)
+    """
     return np.prod(TensorShape(x.shape).as_list())
 
 
@@ -190,15 +417,33 @@ def count_params(x):
 def eval(x):
     """The value of a variable or tensor.
 
-    >>> K = tf.keras.backend
-    >>> K.eval(K.constant([1, 2]) * 2)
-    array([2., 4.], dtype=float32)
+    Args:
+        x: A tensor, or what can be made one.
+
+    Returns:
+        An array.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> K.eval(K.constant([1, 2]) * 2)
+        array([2., 4.], dtype=float32)
     """
     return get_value(to_dense(x))
 
 
 def get_value(x):
-    """The value of a variable."""
+    """The value of a variable.
+
+    Args:
+        x: The variable.
+
+    Returns:
+        An array.
+
+    Example:
+        >>> tf.keras.backend.get_value(tf.keras.backend.variable([1.0, 2.0]))
+        array([1., 2.], dtype=float32)
+    """
     if not isinstance(x, (Tensor, Variable)):
         return x
     if hasattr(x, "numpy") and executing_eagerly():
@@ -207,19 +452,63 @@ def get_value(x):
 
 
 def batch_get_value(tensors):
-    """The values of several variables, in one run."""
+    """The values of several variables, in one run.
+
+    Args:
+        tensors: The variables.
+
+    Returns:
+        A list of arrays.
+
+    Raises:
+        RuntimeError: Inside of a function that is traced.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> K.batch_get_value([K.variable(1.0), K.variable(2.0)])
+        [np.float32(1.0), np.float32(2.0)]
+    """
     if executing_eagerly():
         return [x.numpy() for x in tensors]
     return get_session(tensors).run(list(tensors)) if len(tensors) else []
 
 
 def set_value(x, value):
-    """Set a variable from a numpy array."""
+    """Set a variable from a numpy array.
+
+    Args:
+        x: The variable.
+        value: The value.
+
+    Returns:
+        None.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> v = K.variable(1.0)
+        >>> K.set_value(v, 5.0)
+        >>> K.get_value(v)
+        np.float32(5.0)
+    """
     batch_set_value([(x, value)])
 
 
 def batch_set_value(tuples):
-    """Set several variables, given as pairs (variable, value), in one run."""
+    """Set several variables, given as pairs (variable, value), in one run.
+
+    Args:
+        tuples: The pairs.
+
+    Returns:
+        None.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> v = K.variable(1.0)
+        >>> K.batch_set_value([(v, 5.0)])
+        >>> K.get_value(v)
+        np.float32(5.0)
+    """
     pairs = [(x, np.asarray(value, dtype=dtype(x))) for x, value in tuples]
     if executing_eagerly():
         for x, value in pairs:
@@ -239,13 +528,87 @@ def batch_set_value(tuples):
     get_session([x for x, _ in pairs]).run(assigns, feed_dict=feeds)
 
 
-update = named("update", "An op that sets a variable.", lambda x, new_x: x.assign(new_x))
-update_add = named("update_add", "An op that adds to a variable.", lambda x, increment: x.assign_add(increment))
-update_sub = named("update_sub", "An op that subtracts from a variable.", lambda x, decrement: x.assign_sub(decrement))
+update = named(
+    "update",
+    """An op that sets a variable.
+
+Args:
+    x: The variable.
+    new_x: The new value.
+
+Returns:
+    An operation, or the variable's new value.
+
+Example:
+    >>> K = tf.keras.backend
+    >>> v = K.variable(1.0)
+    >>> _ = K.get_value(v)
+    >>> sess.run(K.update(v, 5.0))
+    np.float32(5.0)
+""",
+    lambda x, new_x: x.assign(new_x),
+)
+update_add = named(
+    "update_add",
+    """An op that adds to a variable.
+
+Args:
+    x: The variable.
+    increment: What is added.
+
+Returns:
+    An operation, or the variable's new value.
+
+Example:
+    >>> K = tf.keras.backend
+    >>> v = K.variable(1.0)
+    >>> _ = K.get_value(v)
+    >>> sess.run(K.update_add(v, 2.0))
+    np.float32(3.0)
+""",
+    lambda x, increment: x.assign_add(increment),
+)
+update_sub = named(
+    "update_sub",
+    """An op that subtracts from a variable.
+
+Args:
+    x: The variable.
+    decrement: What is subtracted.
+
+Returns:
+    An operation, or the variable's new value.
+
+Example:
+    >>> K = tf.keras.backend
+    >>> v = K.variable(1.0)
+    >>> _ = K.get_value(v)
+    >>> sess.run(K.update_sub(v, 2.0))
+    np.float32(-1.0)
+""",
+    lambda x, decrement: x.assign_sub(decrement),
+)
 
 
 def moving_average_update(x, value, momentum):
-    """An op that moves a variable towards a value, keeping `momentum` of what it was."""
+    """An op that moves a variable towards a value, keeping `momentum` of what it was.
+
+    Args:
+        x: The variable.
+        value: The new value.
+        momentum: What is kept of the old one.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> K = tf.keras.backend
+        >>> v = K.variable(1.0)
+        >>> update = K.moving_average_update(v, 2.0, 0.9)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(update)
+        np.float32(1.9999995)
+    """
     # tf.train is built on layers: it can't be loaded before this module is.
     from everflow.train.moving_averages import assign_moving_average
 
@@ -258,5 +621,17 @@ def flatten_to_tensors(values):
 
 
 def cast(x, dtype):
-    """A tensor in another dtype."""
+    """A tensor in another dtype.
+
+    Args:
+        x: A tensor, or what can be made one.
+        dtype: The type, or its name.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> tf.keras.backend.cast(tf.constant([1, 2]), "float64").dtype
+        tf.float64
+    """
     return math.cast(x, dtype)

@@ -8,9 +8,17 @@ from everflow.platform.signatures import parameters_of, takes
 
 
 class Callback:
-    """Methods that training, evaluation and prediction call; subclasses override those they need.
+    """Methods that training, evaluation and prediction call; subclasses override those they need. `self.model` is the model,
+    `self.params` what the loop was called with.
 
-    `self.model` is the model, `self.params` what the loop was called with.
+    Example:
+        >>> class Epochs(tf.keras.callbacks.Callback):
+        ...     def on_epoch_end(self, epoch, logs=None):
+        ...         print("epoch", epoch, sorted(logs))
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> _ = model.fit(np.ones([4, 2]), np.ones([4, 1]), verbose=0, callbacks=[Epochs()])
+        epoch 0 ['loss']
     """
 
     def __init__(self):
@@ -124,7 +132,18 @@ for _part in ("train", "test", "predict"):
 
 
 class BaseLogger(Callback):
-    """Averages the loss over an epoch; metrics named in `stateful_metrics` are taken as they are."""
+    """Averages the loss over an epoch; metrics named in `stateful_metrics` are taken as they are.
+
+    Args:
+        stateful_metrics: The names of metrics that are not averaged.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> history = model.fit(np.ones([4, 2]), np.ones([4, 1]), verbose=0, callbacks=[tf.keras.callbacks.BaseLogger()])
+        >>> list(history.history)
+        ['loss']
+    """
 
     def __init__(self, stateful_metrics=None):
         super().__init__()
@@ -153,7 +172,15 @@ class BaseLogger(Callback):
 
 
 class History(Callback):
-    """What `fit` returns: `history` has a list of values for each name, `epoch` the numbers of the epochs."""
+    """What `fit` returns: `history` has a list of values for each name, `epoch` the numbers of the epochs.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> history = model.fit(np.ones([4, 2]), np.ones([4, 1]), epochs=2, verbose=0)
+        >>> history.epoch, list(history.history)
+        ([0, 1], ['loss'])
+    """
 
     def __init__(self):
         super().__init__()
@@ -169,7 +196,22 @@ class History(Callback):
 
 
 class LambdaCallback(Callback):
-    """Functions as a callback."""
+    """Functions as a callback.
+
+    Args:
+        on_epoch_begin: A function of the epoch and logs.
+        on_epoch_end: A function of the epoch and logs.
+        on_batch_begin: A function of the batch and logs.
+        on_batch_end: A function of the batch and logs.
+        on_train_begin: A function of logs.
+        on_train_end: A function of logs.
+        **kwargs: Further methods by name.
+
+    Example:
+        >>> callback = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: print("epoch", epoch))
+        >>> callback.on_epoch_end(0, {})
+        epoch 0
+    """
 
     @takes(
         """on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
@@ -182,7 +224,17 @@ class LambdaCallback(Callback):
 
 
 class TerminateOnNaN(Callback):
-    """Ends training when the loss is no number any more."""
+    """Ends training when the loss is no number any more.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> x = np.full([4, 2], np.nan)
+        >>> history = model.fit(x, np.ones([4, 1]), epochs=3, verbose=0, callbacks=[tf.keras.callbacks.TerminateOnNaN()])
+        Batch 0: Invalid loss, terminating training
+        >>> history.epoch
+        [0]
+    """
 
     def on_batch_end(self, batch, logs=None):
         loss = (logs or {}).get("loss")

@@ -13,7 +13,26 @@ from everflow.platform.signatures import takes
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model or its weights; `filepath` may hold the epoch and metrics: "w.{epoch:02d}-{loss:.2f}.h5"."""
+    """Saves the model or its weights.
+
+    Args:
+        filepath: The path; it may hold the epoch and metrics: `w.{epoch:02d}-{loss:.2f}.h5`.
+        monitor: The name of the metric.
+        verbose: 1 to say when something is done.
+        save_best_only: Whether only what is better than before is saved.
+        save_weights_only: Whether only weights are saved.
+        mode: `min`, `max`, or `auto` to go by the metric's name.
+        save_freq: `epoch`, or after how many samples.
+        **kwargs: `load_weights_on_restart`, and `period` as older programs have it.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> saver = tf.keras.callbacks.ModelCheckpoint("weights-{epoch}", save_weights_only=True)
+        >>> _ = model.fit(np.ones([4, 2]), np.ones([4, 1]), verbose=0, callbacks=[saver])
+        >>> tf.train.checkpoint_exists("weights-1")
+        True
+    """
 
     @takes(
         """filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",

@@ -17,7 +17,16 @@ from everflow.platform import logging
 
 
 class ProgbarLogger(Callback):
-    """A bar that grows with each batch, with the metrics behind it."""
+    """A bar that grows with each batch, with the metrics behind it.
+
+    Args:
+        count_mode: `samples` or `steps`.
+        stateful_metrics: The names of metrics that are not averaged.
+
+    Example:
+        >>> tf.keras.callbacks.ProgbarLogger("steps").use_steps
+        True
+    """
 
     def __init__(self, count_mode="samples", stateful_metrics=None):
         super().__init__()
@@ -100,7 +109,20 @@ class ProgbarLogger(Callback):
 
 
 class CSVLogger(Callback):
-    """A line of metrics for each epoch in a CSV file."""
+    """A line of metrics for each epoch in a CSV file.
+
+    Args:
+        filename: The file.
+        separator: What separates columns.
+        append: Whether a file that is there goes on.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> _ = model.fit(np.ones([4, 2]), np.ones([4, 1]), verbose=0, callbacks=[tf.keras.callbacks.CSVLogger("log.csv")])
+        >>> open("log.csv").readline().strip()
+        'epoch,loss'
+    """
 
     def __init__(self, filename, separator=",", append=False):
         super().__init__()
@@ -148,7 +170,19 @@ def _as_text(value):
 
 
 class RemoteMonitor(Callback):
-    """Sends the metrics of each epoch to a server as JSON."""
+    """Sends the metrics of each epoch to a server as JSON.
+
+    Args:
+        root: The server.
+        path: The path on it.
+        field: The form's field, where it isn't sent as JSON.
+        headers: HTTP headers.
+        send_as_json: Whether the body is JSON, or a form with JSON in a field.
+
+    Example:
+        >>> tf.keras.callbacks.RemoteMonitor("http://localhost:9000").path
+        '/publish/epoch/end/'
+    """
 
     def __init__(
         self, root="http://localhost:9000", path="/publish/epoch/end/", field="data", headers=None, send_as_json=False

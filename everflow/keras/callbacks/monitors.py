@@ -29,7 +29,25 @@ def warn_of_missing(callback_name, monitor, logs):
 
 
 class EarlyStopping(Callback):
-    """Ends training when a metric has not become better for `patience` epochs."""
+    """Ends training when a metric has not become better for `patience` epochs.
+
+    Args:
+        monitor: The name of the metric.
+        min_delta: The least change that counts.
+        patience: How many epochs to wait.
+        verbose: 1 to say when something is done.
+        mode: `min`, `max`, or `auto` to go by the metric's name.
+        baseline: The value that the metric must reach in the end; None for none.
+        restore_best_weights: Whether the model gets the weights of its best epoch.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2], kernel_initializer="zeros")])
+        >>> model.compile("sgd", "mse")
+        >>> stop = tf.keras.callbacks.EarlyStopping("loss", patience=1)
+        >>> history = model.fit(np.ones([4, 2]), np.zeros([4, 1]), epochs=9, verbose=0, callbacks=[stop])
+        >>> history.epoch
+        [0, 1]
+    """
 
     @takes(
         """monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None,
@@ -81,7 +99,17 @@ class EarlyStopping(Callback):
 class LearningRateScheduler(Callback):
     """The learning rate as a function of the epoch, or of the epoch and the rate so far.
 
-    >>> callback = tf.keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 * 0.9 ** epoch)
+    Args:
+        schedule: The function.
+        verbose: 1 to say when something is done.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> scheduler = tf.keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1))
+        >>> _ = model.fit(np.ones([4, 2]), np.ones([4, 1]), epochs=2, verbose=0, callbacks=[scheduler])
+        >>> tf.keras.backend.get_value(model.optimizer.lr)
+        np.float32(0.05)
     """
 
     def __init__(self, schedule, verbose=0):
@@ -108,7 +136,27 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Callback):
-    """A smaller learning rate when a metric has not become better for `patience` epochs."""
+    """A smaller learning rate when a metric has not become better for `patience` epochs.
+
+    Args:
+        monitor: The name of the metric.
+        factor: What the rate is multiplied by.
+        patience: How many epochs to wait.
+        verbose: 1 to say when something is done.
+        mode: `min`, `max`, or `auto` to go by the metric's name.
+        min_delta: The least change that counts.
+        cooldown: How many epochs to wait after that.
+        min_lr: The least rate.
+        **kwargs: `epsilon`, an older name of `min_delta`.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2], kernel_initializer="zeros")])
+        >>> model.compile(tf.keras.optimizers.SGD(0.5), "mse")
+        >>> reduce = tf.keras.callbacks.ReduceLROnPlateau("loss", factor=0.1, patience=1)
+        >>> _ = model.fit(np.ones([4, 2]), np.zeros([4, 1]), epochs=3, verbose=0, callbacks=[reduce])
+        >>> tf.keras.backend.get_value(model.optimizer.lr)
+        np.float32(0.005)
+    """
 
     @takes(
         """monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0,

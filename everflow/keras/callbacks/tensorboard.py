@@ -23,6 +23,28 @@ class TensorBoard(Callback):
 
     `update_freq` is "epoch", "batch" or a number of samples; histograms of weights and outputs are written every
     `histogram_freq` epochs.
+
+    Args:
+        log_dir: The folder of event files.
+        histogram_freq: Every how many epochs histograms are written; 0 for never.
+        batch_size: The batch size for histograms.
+        write_graph: Whether the graph is written.
+        write_grads: Whether histograms of gradients are written.
+        write_images: Whether weights are written as images.
+        embeddings_freq: Every how many epochs embeddings are written; 0 for never.
+        embeddings_layer_names: The layers whose outputs are embeddings.
+        embeddings_metadata: Files with labels, by layer.
+        embeddings_data: The inputs for embeddings.
+        update_freq: `epoch`, `batch` or a number of samples.
+        profile_batch: Which batch is profiled; 0 for none.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> model.compile("sgd", "mse")
+        >>> board = tf.keras.callbacks.TensorBoard("logs", profile_batch=0)
+        >>> _ = model.fit(np.ones([4, 2]), np.ones([4, 1]), verbose=0, callbacks=[board])
+        >>> len(tf.gfile.Glob("logs/*")) > 0
+        True
     """
 
     @takes(

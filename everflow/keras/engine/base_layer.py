@@ -53,12 +53,21 @@ _KNOWN_ARGUMENTS = frozenset(
 class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     """Base class of layers: subclasses make weights in `build(input_shape)` and compute in `call(inputs)`.
 
-    >>> class Scale(tf.keras.layers.Layer):
-    ...     def build(self, input_shape):
-    ...         self.scale = self.add_weight("scale", [input_shape[-1]], initializer="ones")
-    ...         super().build(input_shape)
-    ...     def call(self, inputs):
-    ...         return inputs * self.scale
+    Args:
+        trainable: Whether the variables are among those that optimizers train.
+        name: Its name; made from its class if None.
+        dtype: The type of the weights; that of the inputs if None.
+        dynamic: Whether it runs Python code, and so only eagerly.
+
+    Example:
+        >>> class Scale(tf.keras.layers.Layer):
+        ...     def build(self, input_shape):
+        ...         self.scale = self.add_weight("scale", [], initializer="ones")
+        ...     def call(self, inputs):
+        ...         return inputs * self.scale
+        >>> layer = Scale()
+        >>> layer(tf.ones([2])).shape.as_list(), [w.name for w in layer.weights]
+        ([2], ['scale/scale:0'])
     """
 
     _saved_kind = "_tf_keras_layer"  # what it is called in SavedModels

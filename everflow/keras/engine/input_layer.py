@@ -13,7 +13,21 @@ from everflow.ops.variables.variable import Variable
 
 
 class InputLayer(Layer):
-    """A layer without inputs: a placeholder, or the tensor that is given."""
+    """A layer without inputs: a placeholder, or the tensor that is given.
+
+    Args:
+        input_shape: The shape, without the batch.
+        batch_size: How many elements make a batch.
+        dtype: The type.
+        input_tensor: A tensor to use.
+        sparse: Whether it is a SparseTensor.
+        name: Its name; made from its class if None.
+        ragged: Whether it is a RaggedTensor.
+
+    Example:
+        >>> tf.keras.Sequential([tf.keras.layers.InputLayer([3]), tf.keras.layers.Dense(2)]).output_shape
+        (None, 2)
+    """
 
     _output_is_list = True
 
@@ -79,8 +93,26 @@ def _shape_without_batch(input_shape, batch_size, kwargs):
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tensor=None, ragged=False, **kwargs):
     """A tensor to begin a model with. `shape` is without the batch.
 
-    >>> x = tf.keras.Input(shape=(32,))
-    >>> model = tf.keras.Model(x, tf.keras.layers.Dense(16)(x))
+    Args:
+        shape: The shape, without the batch.
+        batch_size: The size of a batch, where it is fixed.
+        name: Its name; made from its class if None.
+        dtype: The type; `floatx()` if None.
+        sparse: Whether it is a SparseTensor.
+        tensor: A tensor to use.
+        ragged: Whether it is a RaggedTensor.
+        **kwargs: `batch_shape`, the shape with the batch.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If neither shape nor tensor is given, or something isn't known.
+
+    Example:
+        >>> x = tf.keras.Input([3])
+        >>> tf.keras.Model(x, tf.keras.layers.Dense(2)(x)).output_shape
+        (None, 2)
     """
     batch_shape = kwargs.pop("batch_shape", None)
     if shape is not None and batch_shape is not None:

@@ -10,8 +10,17 @@ from everflow.framework.shapes import TensorShape
 class InputSpec:
     """Rank, dtype and shape that an input of a layer must have, as far as they matter.
 
-    >>> tf.layers.InputSpec(min_ndim=2, axes={-1: 3})
-    InputSpec(min_ndim=2, axes={-1: 3})
+    Args:
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+        ndim: The rank.
+        max_ndim: The greatest rank.
+        min_ndim: The least rank.
+        axes: Sizes by axis.
+
+    Example:
+        >>> tf.layers.InputSpec(min_ndim=2, axes={-1: 3})
+        InputSpec(min_ndim=2, axes={-1: 3})
     """
 
     def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None):

@@ -26,14 +26,37 @@ def known_class(name: str) -> type:
 
 
 def serialize(layer):
-    """A layer as {"class_name", "config"}."""
+    """A layer as {"class_name", "config"}.
+
+    Args:
+        layer: The layer.
+
+    Returns:
+        A dictionary.
+
+    Example:
+        >>> tf.keras.layers.serialize(tf.keras.layers.Dense(3))["class_name"]
+        'Dense'
+    """
     return serialize_keras_object(layer)
 
 
 def deserialize(config, custom_objects=None):
     """The layer that a config stands for.
 
-    >>> layer = tf.keras.layers.deserialize({"class_name": "Dense", "config": {"units": 3}})
+    Args:
+        config: A dictionary with `class_name` and `config`.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        A layer.
+
+    Raises:
+        ValueError: If the class isn't known.
+
+    Example:
+        >>> tf.keras.layers.deserialize({"class_name": "Dense", "config": {"units": 3}}).units
+        3
     """
     name = config.get("class_name") if isinstance(config, dict) else config
     if isinstance(name, str) and name not in _known:

@@ -18,7 +18,14 @@ from everflow.platform import logging
 class Sequential(Model):
     """A stack of layers, each called on what the one before gave.
 
-    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu", input_shape=(4,)), tf.keras.layers.Dense(1)])
+    Args:
+        layers: The layers.
+        name: Its name; made from its class if None.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(8, "relu", input_shape=[4]), tf.keras.layers.Dense(1)])
+        >>> model.output_shape, model.count_params()
+        ((None, 1), 49)
     """
 
     _saved_kind = "_tf_keras_sequential"

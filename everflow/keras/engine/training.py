@@ -19,10 +19,17 @@ def _queue(given):
 class Model(Compiling, Network):
     """Layers from inputs to outputs, with training and evaluation.
 
-    >>> x = tf.keras.Input(shape=(4,))
-    >>> model = tf.keras.Model(x, tf.keras.layers.Dense(1)(x))
-    >>> model.compile("sgd", "mse")
-    >>> history = model.fit(np.ones((8, 4)), np.ones((8, 1)), verbose=0)
+    Args:
+        *args: The inputs and outputs.
+        **kwargs: `inputs`, `outputs` and `name`.
+
+    Example:
+        >>> x = tf.keras.Input([4])
+        >>> model = tf.keras.Model(x, tf.keras.layers.Dense(1)(x))
+        >>> model.compile("sgd", "mse")
+        >>> history = model.fit(np.ones([8, 4]), np.ones([8, 1]), epochs=2, verbose=0)
+        >>> model.predict(np.ones([2, 4])).shape
+        (2, 1)
     """
 
     _saved_kind = "_tf_keras_model"

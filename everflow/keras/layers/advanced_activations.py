@@ -11,14 +11,36 @@ from everflow.ops import math
 
 @keeps("alpha=0.3", alpha=K.cast_to_floatx)
 class LeakyReLU(Elementwise):
-    """x where it is positive, alpha * x elsewhere."""
+    """x where it is positive, alpha * x elsewhere.
+
+    Args:
+        alpha: The slope, or scale, where x is negative.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.LeakyReLU()(tf.constant([-1.0, 2.0])))
+        array([-0.3,  2. ], dtype=float32)
+    """
 
     def call(self, inputs):
         return K.relu(inputs, alpha=self.alpha)
 
 
 class PReLU(Elementwise):
-    """x where it is positive, alpha * x elsewhere, and alpha is learned."""
+    """x where it is positive, alpha * x elsewhere, and alpha is learned.
+
+    Args:
+        alpha_initializer: What alpha starts as.
+        alpha_regularizer: A function of alpha whose result is added to the losses.
+        alpha_constraint: A function that gives alpha back as it may be.
+        shared_axes: The axes along which one alpha is for all.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> layer = tf.keras.layers.PReLU()
+        >>> layer(tf.ones([2, 3])).shape.as_list(), layer.alpha.shape.as_list()
+        ([2, 3], [3])
+    """
 
     @takes('alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None')
     def __init__(self, given, **kwargs):
@@ -45,7 +67,16 @@ class PReLU(Elementwise):
 
 @keeps("alpha=1.0", alpha=K.cast_to_floatx)
 class ELU(Elementwise):
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere.
+
+    Args:
+        alpha: The slope, or scale, where x is negative.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.ELU()(tf.constant([-1.0, 2.0])))
+        array([-0.63212055,  2.        ], dtype=float32)
+    """
 
     def call(self, inputs):
         return K.elu(inputs, self.alpha)
@@ -53,7 +84,16 @@ class ELU(Elementwise):
 
 @keeps("theta=1.0", theta=K.cast_to_floatx)
 class ThresholdedReLU(Elementwise):
-    """x where it is above theta, 0 elsewhere."""
+    """x where it is above theta, 0 elsewhere.
+
+    Args:
+        theta: The threshold.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.ThresholdedReLU(1.0)(tf.constant([0.5, 2.0])))
+        array([0., 2.], dtype=float32)
+    """
 
     def call(self, inputs):
         return inputs * math.cast(math.greater(inputs, self.theta), K.floatx())
@@ -61,14 +101,34 @@ class ThresholdedReLU(Elementwise):
 
 @keeps("axis=-1")
 class Softmax(Elementwise):
-    """Shares that are positive and sum to one along an axis."""
+    """Shares that are positive and sum to one along an axis.
+
+    Args:
+        axis: The axis to work along; negative ones count from the last.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Softmax()(tf.constant([[1.0, 3.0]])))
+        array([[0.11920291, 0.880797  ]], dtype=float32)
+    """
 
     def call(self, inputs):
         return K.softmax(inputs, axis=self.axis)
 
 
 class ReLU(Elementwise):
-    """x between `threshold` and `max_value`; below, negative_slope * (x - threshold)."""
+    """x between `threshold` and `max_value`; below, negative_slope * (x - threshold).
+
+    Args:
+        max_value: The greatest value; None for any.
+        negative_slope: The slope below the threshold.
+        threshold: Where it begins.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.ReLU(max_value=6.0)(tf.constant([-1.0, 2.0, 9.0])))
+        array([0., 2., 6.], dtype=float32)
+    """
 
     def __init__(self, max_value=None, negative_slope=0, threshold=0, **kwargs):
         super().__init__(**kwargs)

@@ -57,7 +57,17 @@ class BaseDenseAttention(ConfiguredLayer):
 
 @keeps("use_scale=False")
 class Attention(BaseDenseAttention):
-    """Scores are dot products of queries and keys."""
+    """Scores are dot products of queries and keys.
+
+    Args:
+        use_scale: Whether scores are multiplied by a learned number.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> query, value = tf.ones([2, 4, 3]), tf.ones([2, 6, 3])
+        >>> tf.keras.layers.Attention()([query, value]).shape.as_list()
+        [2, 4, 3]
+    """
 
     def build(self, input_shape):
         self.scale = self.add_weight("scale", shape=(), initializer="ones") if self.use_scale else None
@@ -70,7 +80,17 @@ class Attention(BaseDenseAttention):
 
 @keeps("use_scale=True")
 class AdditiveAttention(BaseDenseAttention):
-    """Scores are sums over tanh(query + key), with a learned weight for each feature."""
+    """Scores are sums over tanh(query + key), with a learned weight for each feature.
+
+    Args:
+        use_scale: Whether scores are multiplied by a learned number.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> query, value = tf.ones([2, 4, 3]), tf.ones([2, 6, 3])
+        >>> tf.keras.layers.AdditiveAttention()([query, value]).shape.as_list()
+        [2, 4, 3]
+    """
 
     def build(self, input_shape):
         depth = TensorShape(input_shape[1]).size(-1)

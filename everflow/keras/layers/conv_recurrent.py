@@ -137,7 +137,40 @@ _CELL_ARGUMENTS = parameters_of(ConvLSTM2DCell.__init__, ("**kwargs",))
 
 @cell_arguments(_CELL_ARGUMENTS)
 class ConvLSTM2D(OfCell, ConvRNN2D):
-    """Long short-term memory over sequences of images."""
+    """Long short-term memory over sequences of images.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        recurrent_activation: The function applied to the gates.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        unit_forget_bias: Whether the bias of the forget gate starts as 1.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.ConvLSTM2D(4, 3)(tf.ones([2, 5, 8, 8, 3])).shape.as_list()
+        [2, 6, 6, 4]
+    """
 
     @takes(
         inserted(

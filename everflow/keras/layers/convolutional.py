@@ -114,7 +114,27 @@ def _of_rank(base, rank, **defaults):
 class Conv1D(Conv):
     """Convolution over one dimension, such as time.
 
-    >>> y = tf.keras.layers.Conv1D(32, 5, activation="relu")(x)
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Conv1D(32, 5, activation="relu")(tf.ones([2, 10, 3])).shape.as_list()
+        [2, 6, 32]
     """
 
     __init__ = _of_rank(Conv, 1, data_format="channels_last")
@@ -123,14 +143,57 @@ class Conv1D(Conv):
 class Conv2D(Conv):
     """Convolution over images.
 
-    >>> y = tf.keras.layers.Conv2D(32, 3, padding="same", activation="relu")(images)
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Conv2D(32, 3, padding="same", activation="relu")(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 8, 8, 32]
     """
 
     __init__ = _of_rank(Conv, 2)
 
 
 class Conv3D(Conv):
-    """Convolution over volumes."""
+    """Convolution over volumes.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Conv3D(4, 3)(tf.ones([2, 5, 5, 5, 1])).shape.as_list()
+        [2, 3, 3, 3, 4]
+    """
 
     __init__ = _of_rank(Conv, 3)
 
@@ -194,7 +257,31 @@ class _Transposed:
 
 
 class Conv2DTranspose(_Transposed, Conv2D):
-    """Transposed convolution over images, sometimes called deconvolution."""
+    """Transposed convolution over images, sometimes called deconvolution.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        output_padding: How much longer the result is than strides alone would say.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Conv2DTranspose(8, 3, strides=2, padding="same")(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 16, 16, 8]
+    """
 
     __init__ = _Transposed._constructor(Conv2D)
 
@@ -204,7 +291,30 @@ class Conv2DTranspose(_Transposed, Conv2D):
 
 
 class Conv3DTranspose(_Transposed, Conv3D):
-    """Transposed convolution over volumes."""
+    """Transposed convolution over volumes.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        output_padding: How much longer the result is than strides alone would say.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Conv3DTranspose(4, 3, strides=2, padding="same")(tf.ones([2, 5, 5, 5, 1])).shape.as_list()
+        [2, 10, 10, 10, 4]
+    """
 
     __init__ = _Transposed._constructor(Conv3D, without=("dilation_rate",))
 
@@ -244,7 +354,34 @@ class SeparableConv(Conv):
 
 
 class SeparableConv1D(SeparableConv):
-    """Depthwise separable convolution over one dimension."""
+    """Depthwise separable convolution over one dimension.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        depth_multiplier: How many outputs each input channel gets.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        depthwise_initializer: What the depthwise kernel starts as.
+        pointwise_initializer: What the pointwise kernel starts as.
+        bias_initializer: What the bias starts as.
+        depthwise_regularizer: A function of the depthwise kernel whose result is added to the losses.
+        pointwise_regularizer: A function of the pointwise kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        depthwise_constraint: A function that gives the depthwise kernel back as it may be.
+        pointwise_constraint: A function that gives the pointwise kernel back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.SeparableConv1D(8, 3)(tf.ones([2, 10, 3])).shape.as_list()
+        [2, 8, 8]
+    """
 
     __init__ = _of_rank(SeparableConv, 1)
 
@@ -270,7 +407,34 @@ class SeparableConv1D(SeparableConv):
 
 
 class SeparableConv2D(SeparableConv):
-    """Depthwise separable convolution over images."""
+    """Depthwise separable convolution over images.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        depth_multiplier: How many outputs each input channel gets.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        depthwise_initializer: What the depthwise kernel starts as.
+        pointwise_initializer: What the pointwise kernel starts as.
+        bias_initializer: What the bias starts as.
+        depthwise_regularizer: A function of the depthwise kernel whose result is added to the losses.
+        pointwise_regularizer: A function of the pointwise kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        depthwise_constraint: A function that gives the depthwise kernel back as it may be.
+        pointwise_constraint: A function that gives the pointwise kernel back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.SeparableConv2D(8, 3)(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 6, 6, 8]
+    """
 
     __init__ = _of_rank(SeparableConv, 2)
 
@@ -283,7 +447,29 @@ class SeparableConv2D(SeparableConv):
 
 
 class DepthwiseConv2D(Conv2D):
-    """Convolution of each channel by itself."""
+    """Convolution of each channel by itself.
+
+    Args:
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        depth_multiplier: How many outputs each input channel gets.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        depthwise_initializer: What the depthwise kernel starts as.
+        bias_initializer: What the bias starts as.
+        depthwise_regularizer: A function of the depthwise kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        depthwise_constraint: A function that gives the depthwise kernel back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.DepthwiseConv2D(3, depth_multiplier=2)(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 6, 6, 6]
+    """
 
     @takes(
         """kernel_size, strides=(1, 1), padding="valid", depth_multiplier=1, data_format=None, activation=None,

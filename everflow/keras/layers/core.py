@@ -26,7 +26,17 @@ def _with_mask(tensor, mask):
 
 @keeps("mask_value=0.0")
 class Masking(SameShape):
-    """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them."""
+    """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them.
+
+    Args:
+        mask_value: The value.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> x = tf.constant([[[1.0], [0.0]]])
+        >>> sess.run(tf.keras.layers.Masking().compute_mask(x))
+        array([[ True, False]])
+    """
 
     _computes_mask_in_call = True
 
@@ -45,7 +55,15 @@ class Masking(SameShape):
 class Dropout(SameShape):
     """While training, zeros for a part `rate` of the inputs and the rest scaled up; else the inputs.
 
-    >>> y = tf.keras.layers.Dropout(0.5)(x, training=True)
+    Args:
+        rate: The part of the inputs that is dropped, between 0 and 1.
+        noise_shape: The shape of what is decided; 1 where all entries along an axis are kept or dropped together.
+        seed: A number that makes the random numbers the same in each run of the program.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Dropout(0.5)(tf.ones([2]), training=False))
+        array([1., 1.], dtype=float32)
     """
 
     def _get_noise_shape(self, inputs):
@@ -82,7 +100,16 @@ class _SpatialDropout(Dropout):
 
 
 class SpatialDropout1D(_SpatialDropout):
-    """Dropout of whole channels of sequences."""
+    """Dropout of whole channels of sequences.
+
+    Args:
+        rate: The part of the inputs that is dropped, between 0 and 1.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.SpatialDropout1D(0.5)(tf.ones([2, 4, 3])).shape.as_list()
+        [2, 4, 3]
+    """
 
     spatial = 1
 
@@ -91,20 +118,49 @@ class SpatialDropout1D(_SpatialDropout):
 
 
 class SpatialDropout2D(_SpatialDropout):
-    """Dropout of whole channels of images."""
+    """Dropout of whole channels of images.
+
+    Args:
+        rate: The part of the inputs that is dropped, between 0 and 1.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.SpatialDropout2D(0.5)(tf.ones([2, 4, 4, 3])).shape.as_list()
+        [2, 4, 4, 3]
+    """
 
     spatial = 2
 
 
 class SpatialDropout3D(_SpatialDropout):
-    """Dropout of whole channels of volumes."""
+    """Dropout of whole channels of volumes.
+
+    Args:
+        rate: The part of the inputs that is dropped, between 0 and 1.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.SpatialDropout3D(0.5)(tf.ones([2, 4, 4, 4, 3])).shape.as_list()
+        [2, 4, 4, 4, 3]
+    """
 
     spatial = 3
 
 
 @keeps("activation")
 class Activation(SameShape):
-    """A function of each element, by name or as a callable."""
+    """A function of each element, by name or as a callable.
+
+    Args:
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Activation("relu")(tf.constant([-1.0, 2.0])))
+        array([0., 2.], dtype=float32)
+    """
 
     def call(self, inputs):
         return self.activation(inputs)
@@ -112,7 +168,16 @@ class Activation(SameShape):
 
 @keeps("target_shape", target_shape=tuple)
 class Reshape(ConfiguredLayer):
-    """Another shape for each element of the batch; one size may be -1."""
+    """Another shape for each element of the batch; one size may be -1.
+
+    Args:
+        target_shape: The shape, without the batch.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Reshape((3, -1))(tf.ones([2, 12])).shape.as_list()
+        [2, 3, 4]
+    """
 
     def _sizes(self, known):
         """The target shape, with -1 worked out."""
@@ -142,7 +207,16 @@ class Reshape(ConfiguredLayer):
 
 
 class Permute(ConfiguredLayer):
-    """Dimensions in another order; the batch is not counted, the first after it is 1."""
+    """Dimensions in another order; the batch is not counted, the first after it is 1.
+
+    Args:
+        dims: The dimensions in their new order.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Permute((2, 1))(tf.ones([2, 3, 4])).shape.as_list()
+        [2, 4, 3]
+    """
 
     def __init__(self, dims, **kwargs):
         super().__init__(**kwargs)
@@ -162,7 +236,16 @@ class Permute(ConfiguredLayer):
 
 
 class Flatten(ConfiguredLayer):
-    """Inputs as [batch, everything else]."""
+    """Inputs as [batch, everything else].
+
+    Args:
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Flatten()(tf.ones([2, 4, 4, 3])).shape.as_list()
+        [2, 48]
+    """
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
@@ -184,7 +267,16 @@ class Flatten(ConfiguredLayer):
 
 
 class RepeatVector(ConfiguredLayer):
-    """[batch, features] as [batch, n, features]."""
+    """[batch, features] as [batch, n, features].
+
+    Args:
+        n: How often.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.RepeatVector(4)(tf.ones([2, 3])).shape.as_list()
+        [2, 4, 3]
+    """
 
     def __init__(self, n, **kwargs):
         super().__init__(**kwargs)
@@ -202,7 +294,23 @@ class RepeatVector(ConfiguredLayer):
 class Dense(ConfiguredLayer):
     """activation(inputs * kernel + bias); inputs of higher rank are multiplied along their last dimension.
 
-    >>> y = tf.keras.layers.Dense(10, activation="softmax")(x)
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> layer = tf.keras.layers.Dense(10, activation="softmax")
+        >>> layer(tf.ones([2, 3])).shape.as_list(), [w.name for w in layer.weights]
+        ([2, 10], ['dense/kernel:0', 'dense/bias:0'])
     """
 
     @takes(
@@ -256,7 +364,19 @@ class Dense(ConfiguredLayer):
 
 
 class ActivityRegularization(SameShape):
-    """The inputs as they are, with a penalty on their size."""
+    """The inputs as they are, with a penalty on their size.
+
+    Args:
+        l1: The cost of absolute values.
+        l2: The cost of squares.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> layer = tf.keras.layers.ActivityRegularization(l2=0.1)
+        >>> _ = layer(tf.ones([1, 2]))
+        >>> sess.run(layer.losses)
+        [np.float32(0.2)]
+    """
 
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)

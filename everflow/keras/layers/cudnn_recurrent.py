@@ -91,7 +91,30 @@ class _CuDNNRNN(RNN):
 
 
 class CuDNNGRU(_CuDNNRNN):
-    """GRU as cuDNN computes it: the reset gate comes after the matrix product."""
+    """GRU as cuDNN computes it: the reset gate comes after the matrix product.
+
+    Args:
+        units: How many numbers the result has for each example.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        return_state: Whether the last state is returned after the output.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.CuDNNGRU(4, return_sequences=True)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 4]
+    """
 
     gates = 3
 
@@ -112,7 +135,31 @@ class CuDNNGRU(_CuDNNRNN):
 
 
 class CuDNNLSTM(_CuDNNRNN):
-    """LSTM as cuDNN computes it."""
+    """LSTM as cuDNN computes it.
+
+    Args:
+        units: How many numbers the result has for each example.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        unit_forget_bias: Whether the bias of the forget gate starts as 1.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        return_state: Whether the last state is returned after the output.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.CuDNNLSTM(4, return_sequences=True)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 4]
+    """
 
     gates = 4
 

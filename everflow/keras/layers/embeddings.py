@@ -13,7 +13,20 @@ from everflow.ops.nn.embedding import embedding_lookup
 class Embedding(ConfiguredLayer):
     """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero`, id 0 is left out by masks.
 
-    >>> y = tf.keras.layers.Embedding(1000, 64)(tf.constant([[3, 14, 15]]))
+    Args:
+        input_dim: How many ids there are.
+        output_dim: How many numbers stand for an id.
+        embeddings_initializer: What they start as.
+        embeddings_regularizer: A function of them whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        embeddings_constraint: A function that gives them back as they may be.
+        mask_zero: Whether id 0 is left out by masks.
+        input_length: How long sequences are, where that is fixed.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Embedding(1000, 16)(tf.constant([[4, 10]])).shape.as_list()
+        [1, 2, 16]
     """
 
     @takes(

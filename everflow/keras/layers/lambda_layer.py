@@ -20,7 +20,16 @@ _known_functions: dict = {}
 class Lambda(Layer):
     """A function of the inputs as a layer; `arguments` are further arguments of it.
 
-    >>> y = tf.keras.layers.Lambda(lambda x: x ** 2)(x)
+    Args:
+        function: The function.
+        output_shape: The shape of the result, where it can't be seen.
+        mask: The mask of the result, or a function that makes it.
+        arguments: Further arguments of the function.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Lambda(lambda x: x ** 2)(tf.constant([3.0])))
+        array([9.], dtype=float32)
     """
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):

@@ -165,13 +165,59 @@ class _LocallyConnected(ConfiguredLayer):
 
 
 class LocallyConnected1D(_LocallyConnected):
-    """A convolution over sequences whose weights differ from place to place."""
+    """A convolution over sequences whose weights differ from place to place.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.LocallyConnected1D(8, 3)(tf.ones([2, 10, 3])).shape.as_list()
+        [2, 8, 8]
+    """
 
     rank = 1
 
 
 class LocallyConnected2D(_LocallyConnected):
-    """A convolution over images whose weights differ from place to place."""
+    """A convolution over images whose weights differ from place to place.
+
+    Args:
+        filters: How many filters, and so how many channels the result has.
+        kernel_size: The extent of the kernel: a whole number for all axes, or one for each.
+        strides: How far the window moves from one place to the next: a whole number for all axes, or one for each.
+        padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.LocallyConnected2D(8, 3)(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 6, 6, 8]
+    """
 
     rank = 2
 

@@ -162,13 +162,29 @@ def _folded(combine):
 
 
 class Add(_Merge):
-    """The sum of several tensors."""
+    """The sum of several tensors.
+
+    Args:
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Add()([tf.constant([[1.0, 5.0]]), tf.constant([[3.0, 3.0]])]))
+        array([[4., 8.]], dtype=float32)
+    """
 
     _merge_function = _folded(lambda a, b: a + b)
 
 
 class Subtract(_Merge):
-    """The first tensor minus the second."""
+    """The first tensor minus the second.
+
+    Args:
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Subtract()([tf.constant([[1.0, 5.0]]), tf.constant([[3.0, 3.0]])]))
+        array([[-2.,  2.]], dtype=float32)
+    """
 
     @shape_tuples
     def build(self, input_shape):
@@ -181,26 +197,58 @@ class Subtract(_Merge):
 
 
 class Multiply(_Merge):
-    """The product of several tensors, element by element."""
+    """The product of several tensors, element by element.
+
+    Args:
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Multiply()([tf.constant([[1.0, 5.0]]), tf.constant([[3.0, 3.0]])]))
+        array([[ 3., 15.]], dtype=float32)
+    """
 
     _merge_function = _folded(lambda a, b: a * b)
 
 
 class Average(_Merge):
-    """The mean of several tensors."""
+    """The mean of several tensors.
+
+    Args:
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Average()([tf.constant([[1.0, 5.0]]), tf.constant([[3.0, 3.0]])]))
+        array([[2., 4.]], dtype=float32)
+    """
 
     def _merge_function(self, inputs):
         return Add._merge_function(self, inputs) / len(inputs)
 
 
 class Maximum(_Merge):
-    """The largest of several tensors, element by element."""
+    """The largest of several tensors, element by element.
+
+    Args:
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Maximum()([tf.constant([[1.0, 5.0]]), tf.constant([[3.0, 3.0]])]))
+        array([[3., 5.]], dtype=float32)
+    """
 
     _merge_function = _folded(math.maximum)
 
 
 class Minimum(_Merge):
-    """The smallest of several tensors, element by element."""
+    """The smallest of several tensors, element by element.
+
+    Args:
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Minimum()([tf.constant([[1.0, 5.0]]), tf.constant([[3.0, 3.0]])]))
+        array([[1., 3.]], dtype=float32)
+    """
 
     _merge_function = _folded(math.minimum)
 
@@ -214,7 +262,16 @@ def _for_each_element(mask, x):
 
 @keeps("axis=-1")
 class Concatenate(_Merge):
-    """Several tensors after each other along an axis."""
+    """Several tensors after each other along an axis.
+
+    Args:
+        axis: The axis to work along; negative ones count from the last.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Concatenate()([tf.ones([2, 3]), tf.ones([2, 4])]).shape.as_list()
+        [2, 7]
+    """
 
     @shape_tuples
     def build(self, input_shape):
@@ -252,7 +309,17 @@ class Concatenate(_Merge):
 
 
 class Dot(_Merge):
-    """The dot product of two tensors along axes; with `normalize` the cosine of the angle between them."""
+    """The dot product of two tensors along axes; with `normalize` the cosine of the angle between them.
+
+    Args:
+        axes: The axes to work along.
+        normalize: Whether vectors are brought to length 1 first.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.Dot(axes=1)([tf.constant([[1.0, 2.0]]), tf.constant([[3.0, 4.0]])]))
+        array([[11.]], dtype=float32)
+    """
 
     def __init__(self, axes, normalize=False, **kwargs):
         super().__init__(**kwargs)
@@ -303,12 +370,28 @@ class Dot(_Merge):
         return None
 
 
+_MERGE = """The {what} of a list of tensors, as a layer.
+
+Args:
+    inputs: The tensors, of one shape but for dimensions that broadcast.
+    **kwargs: What the layer takes: `name` and the like.
+
+Returns:
+    A tensor.
+
+Example:
+    >>> a, b = tf.keras.Input([3]), tf.keras.Input([3])
+    >>> tf.keras.layers.{name}([a, b]).shape.as_list()
+    [None, 3]
+"""
+
+
 def _function(layer, what):
     def merge(inputs, **kwargs):
         return layer(**kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = layer.__name__.lower()
-    merge.__doc__ = f"The {what} of a list of tensors, as a layer; keyword arguments are the layer's."
+    merge.__doc__ = _MERGE.format(what=what, name=merge.__name__)
     return merge
 
 
@@ -317,10 +400,37 @@ average, maximum, minimum = _function(Average, "mean"), _function(Maximum, "larg
 
 
 def concatenate(inputs, axis=-1, **kwargs):
-    """Several tensors after each other along an axis, as a layer."""
+    """Several tensors after each other along an axis, as a layer.
+
+    Args:
+        inputs: The tensors to work on.
+        axis: The axis to join along.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> tf.keras.layers.concatenate([tf.ones([2, 3]), tf.ones([2, 4])]).shape.as_list()
+        [2, 7]
+    """
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
 def dot(inputs, axes, normalize=False, **kwargs):
-    """The dot product of two tensors along axes, as a layer."""
+    """The dot product of two tensors along axes, as a layer.
+
+    Args:
+        inputs: The tensors to work on.
+        axes: The axes to work along.
+        normalize: Whether vectors are brought to length 1 first.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> tf.keras.layers.dot([tf.ones([2, 3]), tf.ones([2, 3])], axes=1).shape.as_list()
+        [2, 1]
+    """
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

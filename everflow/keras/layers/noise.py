@@ -11,7 +11,16 @@ from everflow.ops import array, math
 
 @keeps("stddev")
 class GaussianNoise(Elementwise):
-    """Normal noise added to the inputs."""
+    """Normal noise added to the inputs.
+
+    Args:
+        stddev: The standard deviation.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.GaussianNoise(0.1)(tf.ones([2]), training=False))
+        array([1., 1.], dtype=float32)
+    """
 
     def call(self, inputs, training=None):
         def noised():
@@ -22,7 +31,16 @@ class GaussianNoise(Elementwise):
 
 @keeps("rate")
 class GaussianDropout(Elementwise):
-    """Inputs times normal noise around one, with the variance that dropout would have."""
+    """Inputs times normal noise around one, with the variance that dropout would have.
+
+    Args:
+        rate: The part of the inputs that is dropped, between 0 and 1.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.GaussianDropout(0.5)(tf.ones([2]), training=False))
+        array([1., 1.], dtype=float32)
+    """
 
     def call(self, inputs, training=None):
         if not 0 < self.rate < 1:
@@ -36,7 +54,18 @@ class GaussianDropout(Elementwise):
 
 
 class AlphaDropout(Elementwise):
-    """Dropout that keeps the mean and variance of SELU's outputs."""
+    """Dropout that keeps the mean and variance of SELU's outputs.
+
+    Args:
+        rate: The part of the inputs that is dropped, between 0 and 1.
+        noise_shape: The shape of what is decided; 1 where all entries along an axis are kept or dropped together.
+        seed: A number that makes the random numbers the same in each run of the program.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> sess.run(tf.keras.layers.AlphaDropout(0.5)(tf.ones([2]), training=False))
+        array([1., 1.], dtype=float32)
+    """
 
     # SELU's alpha times its scale: the value that dropped inputs get, negated.
     _SATURATION = 1.6732632423543772848170429916717 * 1.0507009873554804934193349852946

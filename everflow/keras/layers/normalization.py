@@ -37,7 +37,34 @@ class BatchNormalization(SameShape):
 
     The averages are updated by the layer's `updates`, which `fit` runs with each step.
 
-    >>> y = tf.keras.layers.BatchNormalization()(x, training=True)
+    Args:
+        axis: The axis of channels.
+        momentum: How slowly the moving averages forget.
+        epsilon: A small number that keeps a division from being one by zero.
+        center: Whether an offset is added.
+        scale: Whether the result is multiplied by a scale.
+        beta_initializer: What the offset starts as.
+        gamma_initializer: What the scale starts as.
+        moving_mean_initializer: What the moving mean starts as.
+        moving_variance_initializer: What the moving variance starts as.
+        beta_regularizer: A function of the offset whose result is added to the losses.
+        gamma_regularizer: A function of the scale whose result is added to the losses.
+        beta_constraint: A function that gives the offset back as it may be.
+        gamma_constraint: A function that gives the scale back as it may be.
+        renorm: Whether batch renormalization is used.
+        renorm_clipping: The bounds of its corrections: `rmin`, `rmax`, `dmax`.
+        renorm_momentum: How slowly its averages forget.
+        fused: Whether one op does it; chosen if None.
+        trainable: Whether the variables are among those that optimizers train.
+        virtual_batch_size: The size of the parts of a batch that are normalized by themselves.
+        adjustment: A function of the shape that gives a scale and an offset, for training.
+        name: The layer's name; made from its class if None.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> layer = tf.keras.layers.BatchNormalization()
+        >>> layer(tf.ones([2, 3])).shape.as_list(), len(layer.weights)
+        ([2, 3], 4)
     """
 
     @takes(
@@ -313,7 +340,26 @@ class BatchNormalization(SameShape):
 class LayerNormalization(SameShape):
     """Each example scaled to zero mean and unit variance by itself, over the given axes.
 
-    >>> y = tf.keras.layers.LayerNormalization()(x)
+    Args:
+        axis: The axis or axes.
+        epsilon: A small number that keeps a division from being one by zero.
+        center: Whether an offset is added.
+        scale: Whether the result is multiplied by a scale.
+        beta_initializer: What the offset starts as.
+        gamma_initializer: What the scale starts as.
+        beta_regularizer: A function of the offset whose result is added to the losses.
+        gamma_regularizer: A function of the scale whose result is added to the losses.
+        beta_constraint: A function that gives the offset back as it may be.
+        gamma_constraint: A function that gives the scale back as it may be.
+        trainable: Whether the variables are among those that optimizers train.
+        name: The layer's name; made from its class if None.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> y = tf.keras.layers.LayerNormalization()(tf.constant([[1.0, 3.0]]))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(y)
+        array([[-0.9995004,  0.9995005]], dtype=float32)
     """
 
     @takes(

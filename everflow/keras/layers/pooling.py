@@ -64,17 +64,48 @@ class Pooling(ConfiguredLayer):
         return TensorShape(sides)
 
 
+_OVER = {1: "sequences", 2: "images", 3: "volumes"}
+_DOCUMENT = """The {word} of each window over {over}.
+
+Args:
+    pool_size: The extent of the window: a whole number for all axes, or one for each.
+    strides: How far the window moves from one place to the next: a whole number, or one for each; `pool_size` if None.
+    padding: `same` pads with zeros so that all inputs are covered; `valid` takes only places where the window fits.
+    data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+    **kwargs: What every layer takes: `name`, `dtype`, `input_shape` and the like.
+
+Example:
+    >>> tf.keras.layers.{name}(2){example}
+"""
+_GLOBAL_DOCUMENT = """The {word} over all places of {over}.
+
+Args:
+    data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+    **kwargs: What every layer takes: `name`, `dtype`, `input_shape` and the like.
+
+Example:
+    >>> tf.keras.layers.{name}(){example}
+"""
+
+
+def _example(rank, side=None):
+    """The layer called on a batch of ones, and the shape it gives: with `side`, the extent that windows leave."""
+    shape = [1, *[side] * rank, 3] if side else [1, 3]
+    return f"(tf.ones({[1, *[4] * rank, 3]})).shape.as_list()\n    {shape}"
+
+
 def _layer(kind, rank):
     defaults = {"pool_size": 2, "data_format": "channels_last"} if rank == 1 else {"pool_size": (2,) * rank}
     word = "maximum" if kind == "max" else "average"
+    name = f"{kind.capitalize()}Pooling{rank}D"
     members = {
         "kind": kind,
         "rank": rank,
         "__init__": constructor(parameters_of(Pooling.__init__, **defaults), Pooling.__init__),
-        "__doc__": f"The {word} of each window over {rank} dimension(s).",
+        "__doc__": _DOCUMENT.format(word=word, over=_OVER[rank], name=name, example=_example(rank, side=2)),
         "__module__": __name__,
     }
-    return type(f"{kind.capitalize()}Pooling{rank}D", (Pooling,), members)
+    return type(name, (Pooling,), members)
 
 
 MaxPooling1D, MaxPooling2D, MaxPooling3D = (_layer("max", rank) for rank in (1, 2, 3))
@@ -113,13 +144,14 @@ class _Global1D(_GlobalPooling):
 
 def _global_layer(kind, rank, reduce):
     word = "maximum" if kind == "Max" else "average"
+    name = f"Global{kind}Pooling{rank}D"
     members = {
         "rank": rank,
         "reduce": staticmethod(reduce),
-        "__doc__": f"The {word} over all places of {rank} dimension(s).",
+        "__doc__": _GLOBAL_DOCUMENT.format(word=word, over=_OVER[rank], name=name, example=_example(rank)),
         "__module__": __name__,
     }
-    return type(f"Global{kind}Pooling{rank}D", (_Global1D if rank == 1 else _GlobalPooling,), members)
+    return type(name, (_Global1D if rank == 1 else _GlobalPooling,), members)
 
 
 GlobalMaxPooling1D = _global_layer("Max", 1, math.reduce_max)
@@ -128,7 +160,16 @@ GlobalAveragePooling2D, GlobalAveragePooling3D = (_global_layer("Average", rank,
 
 
 class GlobalAveragePooling1D(_Global1D):
-    """The average over all time steps, without those that a mask leaves out."""
+    """The average over all time steps, without those that a mask leaves out.
+
+    Args:
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.GlobalAveragePooling1D()(tf.ones([2, 4, 3])).shape.as_list()
+        [2, 3]
+    """
 
     reduce = staticmethod(K.mean)
 

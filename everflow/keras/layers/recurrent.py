@@ -50,7 +50,19 @@ _LOOP_SETTINGS = ("return_sequences", "return_state", "go_backwards", "stateful"
 class RNN(Layer):
     """A cell (or a list of cells, stacked) called for each time step of [batch, time, features].
 
-    >>> y = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(32), return_sequences=True)(x)
+    Args:
+        cell: The cell to run at each step.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        return_state: Whether the last state is returned after the output.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        unroll: Whether the graph has each step for itself, which needs sequences of known length.
+        time_major: Whether the first axis is time, not the batch.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.RNN(tf.keras.layers.LSTMCell(4), return_sequences=True)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 4]
     """
 
     @takes(
@@ -378,14 +390,70 @@ def over(cell_class, *last, **loop):
 
 @over(SimpleRNNCell)
 class SimpleRNN(_OfDenseCell):
-    """The output of each step is fed to the next."""
+    """The output of each step is fed to the next.
+
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        return_state: Whether the last state is returned after the output.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        unroll: Whether the graph has each step for itself, which needs sequences of known length.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.SimpleRNN(4, return_sequences=True)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 4]
+    """
 
 
 @over(GRUCell, "reset_after")
 class GRU(_OfDenseCell):
     """Gated recurrent units.
 
-    >>> y = tf.keras.layers.GRU(32, return_sequences=True)(x)
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        recurrent_activation: The function applied to the gates.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        return_state: Whether the last state is returned after the output.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        unroll: Whether the graph has each step for itself, which needs sequences of known length.
+        reset_after: Whether the reset gate comes after the product with the state.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.GRU(4, return_sequences=True)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 4]
     """
 
 
@@ -393,5 +461,33 @@ class GRU(_OfDenseCell):
 class LSTM(_OfDenseCell):
     """Long short-term memory.
 
-    >>> y = tf.keras.layers.LSTM(32)(x)
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        recurrent_activation: The function applied to the gates.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        unit_forget_bias: Whether the bias of the forget gate starts as 1.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        activity_regularizer: A function of the output whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        return_sequences: Whether the result has the outputs of all steps, or of the last one.
+        return_state: Whether the last state is returned after the output.
+        go_backwards: Whether the sequence is read from its end.
+        stateful: Whether a batch begins with the state that the one before ended with.
+        unroll: Whether the graph has each step for itself, which needs sequences of known length.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.LSTM(4, return_sequences=True)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 4]
     """

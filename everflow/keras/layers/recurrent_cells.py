@@ -63,7 +63,23 @@ def require_cells(cells):
 
 
 class AbstractRNNCell(Layer):
-    """Base of cells of one's own: subclasses have `state_size`, `output_size` and `call(inputs, states)`."""
+    """Base of cells of one's own: subclasses have `state_size`, `output_size` and `call(inputs, states)`.
+
+    Args:
+        trainable: Whether the variables are among those that optimizers train.
+        name: The layer's name; made from its class if None.
+        dtype: The type of the weights.
+        dynamic: Whether it runs Python code, and so only eagerly.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> class Sum(tf.keras.layers.AbstractRNNCell):
+        ...     state_size = output_size = 3
+        ...     def call(self, inputs, states):
+        ...         return inputs + states[0], [inputs + states[0]]
+        >>> tf.keras.layers.RNN(Sum())(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 3]
+    """
 
     def call(self, inputs, states):
         """(output, new states) of one step."""
@@ -167,7 +183,29 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
 
 
 class SimpleRNNCell(_Cell):
-    """output = activation(inputs * kernel + state * recurrent_kernel + bias), which is the new state too."""
+    """output = activation(inputs * kernel + state * recurrent_kernel + bias), which is the new state too.
+
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.RNN(tf.keras.layers.SimpleRNNCell(4))(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 4]
+    """
 
     @takes(without(*OF_CONVOLUTIONS, "recurrent_activation", "unit_forget_bias", "implementation", "reset_after"))
     def __init__(self, given, **kwargs):
@@ -190,7 +228,32 @@ class SimpleRNNCell(_Cell):
 
 
 class GRUCell(_Cell):
-    """A gated recurrent unit: an update gate z, a reset gate r, and the candidate of the new state."""
+    """A gated recurrent unit: an update gate z, a reset gate r, and the candidate of the new state.
+
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        recurrent_activation: The function applied to the gates.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        reset_after: Whether the reset gate comes after the product with the state.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.RNN(tf.keras.layers.GRUCell(4))(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 4]
+    """
 
     gates = 3
 
@@ -263,7 +326,32 @@ class GRUCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """Long short-term memory: gates i, f and o, and a carry c beside the state h."""
+    """Long short-term memory: gates i, f and o, and a carry c beside the state h.
+
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        recurrent_activation: The function applied to the gates.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        unit_forget_bias: Whether the bias of the forget gate starts as 1.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.RNN(tf.keras.layers.LSTMCell(4))(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 4]
+    """
 
     gates = 4
 
@@ -339,7 +427,32 @@ def forget_bias_initializer(bias_initializer, units):
 
 
 class PeepholeLSTMCell(LSTMCell):
-    """An LSTM cell whose gates also see the carry."""
+    """An LSTM cell whose gates also see the carry.
+
+    Args:
+        units: How many numbers the result has for each example.
+        activation: The function applied to the result, or its name; None leaves it as it is.
+        recurrent_activation: The function applied to the gates.
+        use_bias: Whether a bias is added.
+        kernel_initializer: What the kernel starts as.
+        recurrent_initializer: What the kernel of the state starts as.
+        bias_initializer: What the bias starts as.
+        unit_forget_bias: Whether the bias of the forget gate starts as 1.
+        kernel_regularizer: A function of the kernel whose result is added to the losses.
+        recurrent_regularizer: A function of the kernel of the state whose result is added to the losses.
+        bias_regularizer: A function of the bias whose result is added to the losses.
+        kernel_constraint: A function that gives the kernel back as it may be, applied after each step of an optimizer.
+        recurrent_constraint: A function that gives the kernel of the state back as it may be.
+        bias_constraint: A function that gives the bias back as it may be, applied after each step of an optimizer.
+        dropout: The part of the inputs that is dropped while training.
+        recurrent_dropout: The part of the state that is dropped while training.
+        implementation: 1 has smaller products, 2 joins those of all gates.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.RNN(tf.keras.experimental.PeepholeLSTMCell(4))(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 4]
+    """
 
     def build(self, input_shape):
         super().build(input_shape)
@@ -352,7 +465,17 @@ class PeepholeLSTMCell(LSTMCell):
 
 
 class StackedRNNCells(Layer):
-    """Cells one on top of the other, as one cell."""
+    """Cells one on top of the other, as one cell.
+
+    Args:
+        cells: The cells, the lowest first.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> cell = tf.keras.layers.StackedRNNCells([tf.keras.layers.LSTMCell(4), tf.keras.layers.LSTMCell(3)])
+        >>> tf.keras.layers.RNN(cell)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 3]
+    """
 
     def __init__(self, cells, **kwargs):
         require_cells(cells)

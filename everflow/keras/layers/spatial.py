@@ -40,7 +40,16 @@ class _Spatial(ConfiguredLayer):
 
 
 class UpSampling1D(_Spatial):
-    """Each time step `size` times."""
+    """Each time step `size` times.
+
+    Args:
+        size: How many times each step is repeated.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.UpSampling1D(2)(tf.ones([2, 8, 3])).shape.as_list()
+        [2, 16, 3]
+    """
 
     rank, argument = 1, "size"
 
@@ -64,7 +73,18 @@ class _UpSampling(_Spatial):
 
 
 class UpSampling2D(_UpSampling):
-    """Images enlarged by whole factors, with "nearest" or "bilinear" interpolation."""
+    """Images enlarged by whole factors, with "nearest" or "bilinear" interpolation.
+
+    Args:
+        size: How many times each row and column is repeated.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        interpolation: `nearest` or `bilinear`.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.UpSampling2D(2)(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 16, 16, 3]
+    """
 
     rank = 2
 
@@ -79,7 +99,17 @@ class UpSampling2D(_UpSampling):
 
 
 class UpSampling3D(_UpSampling):
-    """Volumes enlarged by whole factors."""
+    """Volumes enlarged by whole factors.
+
+    Args:
+        size: How many times each row and column is repeated.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.UpSampling3D(2)(tf.ones([2, 4, 4, 4, 3])).shape.as_list()
+        [2, 8, 8, 8, 3]
+    """
 
     rank = 3
 
@@ -121,7 +151,16 @@ def _over(rank, listed):
 
 
 class ZeroPadding1D(_Spatial):
-    """Zeros before and after each sequence."""
+    """Zeros before and after each sequence.
+
+    Args:
+        padding: How many to add at the start and at the end, of each axis.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.ZeroPadding1D(1)(tf.ones([2, 8, 3])).shape.as_list()
+        [2, 10, 3]
+    """
 
     rank, argument = 1, "padding"
 
@@ -150,12 +189,32 @@ class _ZeroPadding(_Spatial):
 
 @_over(2, "padding=(1, 1), data_format=None")
 class ZeroPadding2D(_ZeroPadding):
-    """Zeros around images."""
+    """Zeros around images.
+
+    Args:
+        padding: How many to add at the start and at the end, of each axis.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.ZeroPadding2D(1)(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 10, 10, 3]
+    """
 
 
 @_over(3, "padding=(1, 1, 1), data_format=None")
 class ZeroPadding3D(_ZeroPadding):
-    """Zeros around volumes."""
+    """Zeros around volumes.
+
+    Args:
+        padding: How many to add at the start and at the end, of each axis.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.ZeroPadding3D(1)(tf.ones([2, 8, 8, 8, 3])).shape.as_list()
+        [2, 10, 10, 10, 3]
+    """
 
 
 class _Cropping(_Spatial):
@@ -175,7 +234,16 @@ class _Cropping(_Spatial):
 
 
 class Cropping1D(_Cropping):
-    """Time steps cut off at the beginning and the end."""
+    """Time steps cut off at the beginning and the end.
+
+    Args:
+        cropping: How many to cut off at the start and at the end, of each axis.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Cropping1D((1, 2))(tf.ones([2, 8, 3])).shape.as_list()
+        [2, 5, 3]
+    """
 
     rank = 1
 
@@ -185,9 +253,29 @@ class Cropping1D(_Cropping):
 
 @_over(2, "cropping=((0, 0), (0, 0)), data_format=None")
 class Cropping2D(_Cropping):
-    """Rows and columns cut off at the borders of images."""
+    """Rows and columns cut off at the borders of images.
+
+    Args:
+        cropping: How many to cut off at the start and at the end, of each axis.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Cropping2D(1)(tf.ones([2, 8, 8, 3])).shape.as_list()
+        [2, 6, 6, 3]
+    """
 
 
 @_over(3, "cropping=((1, 1), (1, 1), (1, 1)), data_format=None")
 class Cropping3D(_Cropping):
-    """Planes cut off at the borders of volumes."""
+    """Planes cut off at the borders of volumes.
+
+    Args:
+        cropping: How many to cut off at the start and at the end, of each axis.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Cropping3D(1)(tf.ones([2, 8, 8, 8, 3])).shape.as_list()
+        [2, 6, 6, 6, 3]
+    """

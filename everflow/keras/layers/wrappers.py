@@ -18,7 +18,16 @@ from everflow.ops import array
 
 
 class Wrapper(Layer):
-    """Base of layers around another layer."""
+    """Base of layers around another layer.
+
+    Args:
+        layer: The layer to wrap.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> isinstance(tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(1)), tf.keras.layers.Wrapper)
+        True
+    """
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
@@ -55,7 +64,13 @@ class Wrapper(Layer):
 class TimeDistributed(Wrapper):
     """A layer for each time step of [batch, time, …].
 
-    >>> y = tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(8))(x)
+    Args:
+        layer: The layer to wrap.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(8))(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 5, 8]
     """
 
     def __init__(self, layer, **kwargs):
@@ -144,7 +159,16 @@ _MERGES = {
 class Bidirectional(Wrapper):
     """A recurrent layer over the sequence and another over the reversed sequence, merged.
 
-    >>> y = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(32))(x)
+    Args:
+        layer: The layer to wrap.
+        merge_mode: `concat`, `sum`, `mul`, `ave`, or None for a list of both.
+        weights: First weights.
+        backward_layer: The layer over the reversed sequence; made from the other if None.
+        **kwargs: What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.
+
+    Example:
+        >>> tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(4))(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 8]
     """
 
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):

@@ -65,43 +65,84 @@ from everflow.keras.metrics.reductions import (
 )
 from everflow.keras.metrics.reductions import mean_of_function as _mean
 
-Accuracy = _mean("Accuracy", accuracy)
-BinaryAccuracy = _mean("BinaryAccuracy", binary_accuracy, arguments=[("threshold", 0.5)])
-CategoricalAccuracy = _mean("CategoricalAccuracy", categorical_accuracy)
-SparseCategoricalAccuracy = _mean("SparseCategoricalAccuracy", sparse_categorical_accuracy)
-TopKCategoricalAccuracy = _mean("TopKCategoricalAccuracy", top_k_categorical_accuracy, arguments=[("k", 5)])
+Accuracy = _mean("Accuracy", accuracy, at="[1, 2, 3, 4], [1, 2, 0, 4]", gives="np.float32(0.75)")
+BinaryAccuracy = _mean("BinaryAccuracy", binary_accuracy, arguments=[("threshold", 0.5)], gives="np.float32(0.5)")
+CategoricalAccuracy = _mean("CategoricalAccuracy", categorical_accuracy, gives="np.float32(0.0)")
+SparseCategoricalAccuracy = _mean(
+    "SparseCategoricalAccuracy",
+    sparse_categorical_accuracy,
+    at="[[1], [0]], [[0.1, 0.9], [0.2, 0.8]]",
+    gives="np.float32(0.5)",
+)
+TopKCategoricalAccuracy = _mean(
+    "TopKCategoricalAccuracy", top_k_categorical_accuracy, arguments=[("k", 5)], gives="np.float32(1.0)"
+)
 SparseTopKCategoricalAccuracy = _mean(
-    "SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, arguments=[("k", 5)]
+    "SparseTopKCategoricalAccuracy",
+    sparse_top_k_categorical_accuracy,
+    arguments=[("k", 5)],
+    at="[[2]], [[0.1, 0.2, 0.3, 0.1, 0.1, 0.2]]",
+    gives="np.float32(1.0)",
 )
 BinaryCrossentropy = _mean(
-    "BinaryCrossentropy", binary_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)]
+    "BinaryCrossentropy",
+    binary_crossentropy,
+    arguments=[("from_logits", False), ("label_smoothing", 0)],
+    gives="np.float32(0.69314694)",
 )
 CategoricalCrossentropy = _mean(
-    "CategoricalCrossentropy", categorical_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)]
+    "CategoricalCrossentropy",
+    categorical_crossentropy,
+    arguments=[("from_logits", False), ("label_smoothing", 0)],
+    gives="np.float32(0.6931472)",
 )
 SparseCategoricalCrossentropy = _mean(
-    "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, arguments=[("from_logits", False), ("axis", -1)]
+    "SparseCategoricalCrossentropy",
+    sparse_categorical_crossentropy,
+    arguments=[("from_logits", False), ("axis", -1)],
+    at="[[1]], [[0.5, 0.5]]",
+    gives="np.float32(0.6931472)",
 )
 
 _register_classes(Mean=Mean)
-CosineSimilarity = _mean("CosineSimilarity", cosine_proximity, "cosine_similarity", arguments=[("axis", -1)])
-MeanSquaredError = _mean("MeanSquaredError", mean_squared_error)
-MeanAbsoluteError = _mean("MeanAbsoluteError", mean_absolute_error)
-MeanAbsolutePercentageError = _mean("MeanAbsolutePercentageError", mean_absolute_percentage_error)
-MeanSquaredLogarithmicError = _mean("MeanSquaredLogarithmicError", mean_squared_logarithmic_error)
-Hinge = _mean("Hinge", hinge)
-SquaredHinge = _mean("SquaredHinge", squared_hinge)
-CategoricalHinge = _mean("CategoricalHinge", categorical_hinge)
-KLDivergence = _mean("KLDivergence", kullback_leibler_divergence)
-Poisson = _mean("Poisson", poisson)
-LogCoshError = _mean("LogCoshError", logcosh)
+CosineSimilarity = _mean(
+    "CosineSimilarity", cosine_proximity, "cosine_similarity", arguments=[("axis", -1)], gives="np.float32(0.70710677)"
+)
+MeanSquaredError = _mean("MeanSquaredError", mean_squared_error, gives="np.float32(0.25)")
+MeanAbsoluteError = _mean("MeanAbsoluteError", mean_absolute_error, gives="np.float32(0.5)")
+MeanAbsolutePercentageError = _mean(
+    "MeanAbsolutePercentageError", mean_absolute_percentage_error, gives="np.float32(2.5000003e+08)"
+)
+MeanSquaredLogarithmicError = _mean(
+    "MeanSquaredLogarithmicError", mean_squared_logarithmic_error, gives="np.float32(0.123581424)"
+)
+Hinge = _mean("Hinge", hinge, gives="np.float32(1.0)")
+SquaredHinge = _mean("SquaredHinge", squared_hinge, gives="np.float32(1.25)")
+CategoricalHinge = _mean("CategoricalHinge", categorical_hinge, gives="np.float32(1.0)")
+KLDivergence = _mean("KLDivergence", kullback_leibler_divergence, gives="np.float32(0.69314563)")
+Poisson = _mean("Poisson", poisson, gives="np.float32(0.8465735)")
+LogCoshError = _mean("LogCoshError", logcosh, gives="np.float32(0.120114475)")
 
 
-serialize, deserialize = reading_and_writing("metric", globals(), "metric function")
+serialize, deserialize = reading_and_writing("metric", globals(), "Accuracy()", "metric function")
 
 
 def get(identifier):
-    """A metric from its name, a written one, a function or an object."""
+    """A metric from its name, a written one, a function or an object.
+
+    Args:
+        identifier: A name, a dictionary, an object or function, or None.
+
+    Returns:
+        A function or object.
+
+    Raises:
+        ValueError: If it stands for none.
+
+    Example:
+        >>> tf.keras.metrics.get("mse") is tf.keras.metrics.mean_squared_error
+        True
+    """
     if isinstance(identifier, (dict, str)):
         return deserialize(identifier)
     if callable(identifier):

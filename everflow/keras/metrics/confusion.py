@@ -161,10 +161,78 @@ def _cell(name, doc):
     return type(name, (_ConfusionMatrixConditionCount,), members)
 
 
-FalsePositives = _cell("FalsePositives", "How many predictions are above the threshold though the label is 0.")
-FalseNegatives = _cell("FalseNegatives", "How many predictions are below the threshold though the label is 1.")
-TrueNegatives = _cell("TrueNegatives", "How many predictions are rightly below the threshold.")
-TruePositives = _cell("TruePositives", "How many predictions are rightly above the threshold.")
+FalsePositives = _cell(
+    "FalsePositives",
+    """How many predictions are above the threshold though the label is 0.
+
+Args:
+    thresholds: Above which predictions count as positive: a number, or a list; 0.5 if None.
+    name: The name it has in logs.
+    dtype: The type in which it is counted.
+
+Example:
+    >>> metric = tf.keras.metrics.FalsePositives()
+    >>> update = metric.update_state([0.0, 1.0, 1.0, 1.0], [0.9, 0.8, 0.7, 0.1])
+    >>> _ = sess.run([v.initializer for v in metric.variables])
+    >>> _ = sess.run(update)
+    >>> sess.run(metric.result())
+    np.float32(1.0)
+""",
+)
+FalseNegatives = _cell(
+    "FalseNegatives",
+    """How many predictions are below the threshold though the label is 1.
+
+Args:
+    thresholds: Above which predictions count as positive: a number, or a list; 0.5 if None.
+    name: The name it has in logs.
+    dtype: The type in which it is counted.
+
+Example:
+    >>> metric = tf.keras.metrics.FalseNegatives()
+    >>> update = metric.update_state([0.0, 1.0, 1.0, 1.0], [0.9, 0.8, 0.7, 0.1])
+    >>> _ = sess.run([v.initializer for v in metric.variables])
+    >>> _ = sess.run(update)
+    >>> sess.run(metric.result())
+    np.float32(1.0)
+""",
+)
+TrueNegatives = _cell(
+    "TrueNegatives",
+    """How many predictions are rightly below the threshold.
+
+Args:
+    thresholds: Above which predictions count as positive: a number, or a list; 0.5 if None.
+    name: The name it has in logs.
+    dtype: The type in which it is counted.
+
+Example:
+    >>> metric = tf.keras.metrics.TrueNegatives()
+    >>> update = metric.update_state([0.0, 1.0, 1.0, 1.0], [0.9, 0.8, 0.7, 0.1])
+    >>> _ = sess.run([v.initializer for v in metric.variables])
+    >>> _ = sess.run(update)
+    >>> sess.run(metric.result())
+    np.float32(0.0)
+""",
+)
+TruePositives = _cell(
+    "TruePositives",
+    """How many predictions are rightly above the threshold.
+
+Args:
+    thresholds: Above which predictions count as positive: a number, or a list; 0.5 if None.
+    name: The name it has in logs.
+    dtype: The type in which it is counted.
+
+Example:
+    >>> metric = tf.keras.metrics.TruePositives()
+    >>> update = metric.update_state([0.0, 1.0, 1.0, 1.0], [0.9, 0.8, 0.7, 0.1])
+    >>> _ = sess.run([v.initializer for v in metric.variables])
+    >>> _ = sess.run(update)
+    >>> sess.run(metric.result())
+    np.float32(2.0)
+""",
+)
 
 
 class _Share(_Counts):
@@ -189,13 +257,45 @@ class _Share(_Counts):
 
 
 class Precision(_Share):
-    """How many of the positive predictions are right."""
+    """How many of the positive predictions are right.
+
+    Args:
+        thresholds: Above which predictions count as positive: a number, or a list; 0.5 if None.
+        top_k: Look only at the k highest predictions; all of them if None.
+        class_id: Look only at this class; all of them if None.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.Precision()
+        >>> update = metric.update_state([0.0, 1.0, 1.0, 1.0], [0.9, 0.8, 0.7, 0.1])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(0.6666667)
+    """
 
     _others = "false_positives"
 
 
 class Recall(_Share):
-    """How many of the positive labels are found."""
+    """How many of the positive labels are found.
+
+    Args:
+        thresholds: Above which predictions count as positive: a number, or a list; 0.5 if None.
+        top_k: Look only at the k highest predictions; all of them if None.
+        class_id: Look only at this class; all of them if None.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.Recall()
+        >>> update = metric.update_state([0.0, 1.0, 1.0, 1.0], [0.9, 0.8, 0.7, 0.1])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(0.6666667)
+    """
 
     _others = "false_negatives"
 
@@ -236,7 +336,22 @@ _SENSITIVITY, _SPECIFICITY = ("true_positives", "false_negatives"), ("true_negat
 
 
 class SensitivityAtSpecificity(SensitivitySpecificityBase):
-    """The sensitivity at the threshold where the specificity is closest to a value."""
+    """The sensitivity at the threshold where the specificity is closest to a value.
+
+    Args:
+        specificity: The share of negatives to be told.
+        num_thresholds: How many thresholds the curve is taken at.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.SensitivityAtSpecificity(0.5)
+        >>> update = metric.update_state([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.3, 0.9])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(1.0)
+    """
 
     _argument, _of, _at = "specificity", _SENSITIVITY, _SPECIFICITY
 
@@ -246,7 +361,22 @@ class SensitivityAtSpecificity(SensitivitySpecificityBase):
 
 
 class SpecificityAtSensitivity(SensitivitySpecificityBase):
-    """The specificity at the threshold where the sensitivity is closest to a value."""
+    """The specificity at the threshold where the sensitivity is closest to a value.
+
+    Args:
+        sensitivity: The share of positives to be found.
+        num_thresholds: How many thresholds the curve is taken at.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.SpecificityAtSensitivity(0.5)
+        >>> update = metric.update_state([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.3, 0.9])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(0.5)
+    """
 
     _argument, _of, _at = "sensitivity", _SPECIFICITY, _SENSITIVITY
 
@@ -260,7 +390,21 @@ def _in_a_row(x):
 
 
 class MeanIoU(Metric):
-    """The mean over classes of intersection over union."""
+    """The mean over classes of intersection over union.
+
+    Args:
+        num_classes: How many classes there are.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.MeanIoU(num_classes=2)
+        >>> update = metric.update_state([0, 0, 1, 1], [0, 1, 0, 1])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(0.33333334)
+    """
 
     def __init__(self, num_classes, name=None, dtype=None):
         super().__init__(name=name, dtype=dtype)

@@ -11,7 +11,24 @@ _METHODS = ("interpolation", "majoring", "minoring")
 
 
 class AUC(_Counts):
-    """The area under the ROC curve, or the one of precision over recall (PR)."""
+    """The area under the ROC curve, or the one of precision over recall (PR).
+
+    Args:
+        num_thresholds: How many thresholds the curve is taken at.
+        curve: `ROC` or `PR`.
+        summation_method: `interpolation`, `minoring` or `majoring`.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+        thresholds: The thresholds; `num_thresholds` of them, evenly spread, if None.
+
+    Example:
+        >>> metric = tf.keras.metrics.AUC(num_thresholds=3)
+        >>> update = metric.update_state([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.3, 0.9])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(0.75)
+    """
 
     def __init__(
         self, num_thresholds=200, curve="ROC", summation_method="interpolation", name=None, dtype=None, thresholds=None

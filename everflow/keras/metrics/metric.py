@@ -17,14 +17,23 @@ from everflow.ops.variables.variable import VariableAggregation, VariableSynchro
 class Metric(Layer, metaclass=abc.ABCMeta):
     """Base of metrics: subclasses make state with `add_weight`, add to it in `update_state`, and compute `result`.
 
-    >>> class Largest(tf.keras.metrics.Metric):
-    ...     def __init__(self, name="largest", **kwargs):
-    ...         super().__init__(name=name, **kwargs)
-    ...         self.largest = self.add_weight("largest", initializer="zeros")
-    ...     def update_state(self, values):
-    ...         return self.largest.assign(tf.maximum(self.largest, tf.reduce_max(values)))
-    ...     def result(self):
-    ...         return self.largest
+    Args:
+        *args: `name` and `dtype`.
+        **kwargs: `name` and `dtype`.
+
+    Example:
+        >>> class Largest(tf.keras.metrics.Metric):
+        ...     def __init__(self, name="largest", **kwargs):
+        ...         super().__init__(name=name, **kwargs)
+        ...         self.value = self.add_weight("value", initializer="zeros")
+        ...     def update_state(self, values):
+        ...         return self.value.assign(tf.maximum(self.value, tf.reduce_max(values)))
+        ...     def result(self):
+        ...         return tf.identity(self.value)
+        >>> metric = Largest()
+        >>> update = metric.update_state([1.0, 7.0])
+        >>> sess.run(metric.value.initializer)
+        >>> sess.run(update)
     """
 
     def __init__(self, name=None, dtype=None, **kwargs):

@@ -74,8 +74,17 @@ class Reduce(Metric):
 class Sum(Reduce):
     """The sum of all values.
 
-    >>> m = tf.keras.metrics.Sum()
-    >>> update = m.update_state([1.0, 3.0])
+    Args:
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.Sum()
+        >>> update = metric.update_state([1.0, 3.0, 8.0])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(12.0)
     """
 
     def __init__(self, name="sum", dtype=None):
@@ -83,14 +92,41 @@ class Sum(Reduce):
 
 
 class Mean(Reduce):
-    """The mean of all values."""
+    """The mean of all values.
+
+    Args:
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.Mean()
+        >>> update = metric.update_state([1.0, 3.0, 8.0])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(4.0)
+    """
 
     def __init__(self, name="mean", dtype=None):
         super().__init__(_WEIGHTED_MEAN, name, dtype=dtype)
 
 
 class MeanRelativeError(Mean):
-    """The mean of |y_true - y_pred| / normalizer."""
+    """The mean of |y_true - y_pred| / normalizer.
+
+    Args:
+        normalizer: What errors are divided by.
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.MeanRelativeError(normalizer=[1.0, 2.0])
+        >>> update = metric.update_state([1.0, 2.0], [1.0, 4.0])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(0.5)
+    """
 
     def __init__(self, normalizer, name=None, dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -111,7 +147,20 @@ class MeanRelativeError(Mean):
 
 
 class RootMeanSquaredError(Mean):
-    """The root of the mean of (y_true - y_pred)²."""
+    """The root of the mean of (y_true - y_pred)².
+
+    Args:
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.RootMeanSquaredError()
+        >>> update = metric.update_state([1.0, 2.0], [1.0, 4.0])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        np.float32(1.4142135)
+    """
 
     def __init__(self, name="root_mean_squared_error", dtype=None):
         super().__init__(name, dtype=dtype)
@@ -167,7 +216,20 @@ class SumOverBatchSizeMetricWrapper(_OfFunction, SumOverBatchSize):
 
 
 class MeanTensor(Metric):
-    """The mean of tensors of one shape, element by element."""
+    """The mean of tensors of one shape, element by element.
+
+    Args:
+        name: The name it has in logs.
+        dtype: The type in which it is counted.
+
+    Example:
+        >>> metric = tf.keras.metrics.MeanTensor()
+        >>> update = metric.update_state([1.0, 3.0])
+        >>> _ = sess.run([v.initializer for v in metric.variables])
+        >>> _ = sess.run(update)
+        >>> sess.run(metric.result())
+        array([1., 3.], dtype=float32)
+    """
 
     def __init__(self, name="mean_tensor", dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -216,11 +278,47 @@ class MeanTensor(Metric):
             K.batch_set_value([(v, np.zeros(self._shape.as_list())) for v in self.variables])
 
 
-def mean_of_function(class_name, fn, name=None, arguments=()):
-    """The class of the mean of a function; `arguments` are those that its constructor takes, with their defaults."""
+_DOCUMENT = """The mean of `{function}` over all samples.
+
+Args:
+    {arguments}
+
+Example:
+    >>> metric = tf.keras.metrics.{name}()
+    >>> update = metric.update_state({at})
+    >>> sess.run([v.initializer for v in metric.variables])
+    [None, None]
+    >>> _ = sess.run(update)
+    >>> sess.run(metric.result())
+    {gives}
+"""
+_ARGUMENTS = {
+    "name": "The name it has in logs.",
+    "dtype": "The type in which it is counted.",
+    "k": "How many of the highest predictions may hold the label.",
+    "threshold": "Above which a prediction counts as 1.",
+    "from_logits": "Whether predictions are scores that have not been through a sigmoid or softmax.",
+    "label_smoothing": "How far labels are moved towards all classes being equal, between 0 and 1.",
+    "axis": "The axis along which vectors lie, or of classes.",
+}
+_AT = "[[0.0, 1.0]], [[0.5, 0.5]]"
+
+
+def mean_of_function(class_name, fn, name=None, arguments=(), *, gives, at=_AT):
+    """The class of the mean of a function; `arguments` are those that its constructor takes, with their defaults. `at`
+    labels and predictions it `gives` a number: its example.
+    """
     front = {argument: default for argument, default in arguments if argument == "k"}
     behind = {argument: default for argument, default in arguments if argument not in front}
     parameters = {**front, "name": name or fn.__name__, "dtype": None, **behind}
     start = constructor(parameters, lambda self, **given: MeanMetricWrapper.__init__(self, fn, **given))
-    members = {"__init__": start, "__doc__": f"The mean of `{fn.__name__}` over all samples.", "__module__": __name__}
+    own = {argument: _ARGUMENTS[argument] for argument in parameters}
+    document = _DOCUMENT.format(
+        function=fn.__name__,
+        arguments="\n    ".join(f"{argument}: {what}" for argument, what in own.items()),
+        name=class_name,
+        at=at,
+        gives=gives,
+    )
+    members = {"__init__": start, "__doc__": document, "__module__": __name__}
     return type(class_name, (MeanMetricWrapper,), members)

@@ -16,7 +16,14 @@ class LossScaleOptimizer(Optimizer):
 
     Steps whose gradients are not finite are left out where the scale is dynamic.
 
-    >>> opt = tf.keras.mixed_precision.experimental.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1), "dynamic")
+    Args:
+        opt: The optimizer.
+        loss_scale: `dynamic`, a number, or a LossScale.
+
+    Example:
+        >>> optimizer = tf.keras.mixed_precision.experimental.LossScaleOptimizer(tf.keras.optimizers.SGD(), 8.0)
+        >>> type(optimizer.loss_scale).__name__
+        'FixedLossScale'
     """
 
     def __init__(self, opt, loss_scale):

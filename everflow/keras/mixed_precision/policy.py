@@ -13,8 +13,14 @@ class Policy:
     """Types by name: a dtype for both, "mixed_float16" or "mixed_bfloat16", "infer" for that of the first input,
     `…_with_float32_vars`.
 
-    >>> tf.keras.mixed_precision.experimental.Policy("mixed_float16").compute_dtype
-    'float16'
+    Args:
+        name: The name.
+        loss_scale: The scale of the loss; by the name by default.
+
+    Example:
+        >>> policy = tf.keras.mixed_precision.experimental.Policy("mixed_float16")
+        >>> policy.compute_dtype, policy.variable_dtype
+        ('float16', 'float32')
     """
 
     def __init__(self, name, loss_scale=_DEFAULT):
@@ -70,12 +76,33 @@ _global_policy = Policy("infer")
 
 
 def global_policy():
-    """The policy of layers that are given none: types as the first input has them."""
+    """The policy of layers that are given none: types as the first input has them.
+
+    Returns:
+        A policy.
+
+    Example:
+        >>> tf.keras.mixed_precision.experimental.global_policy().name
+        'infer'
+    """
     return _global_policy
 
 
 def set_policy(policy):
-    """Set the global policy; version 1 of TensorFlow takes only those that infer types."""
+    """Set the global policy; version 1 of TensorFlow takes only those that infer types.
+
+    Args:
+        policy: A policy, or its name.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If it doesn't infer types.
+
+    Example:
+        >>> tf.keras.mixed_precision.experimental.set_policy("infer")
+    """
     global _global_policy
     policy = policy if isinstance(policy, Policy) else Policy("infer" if policy is None else policy)
     if not policy.name.startswith("infer"):

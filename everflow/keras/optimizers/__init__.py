@@ -15,12 +15,39 @@ _BY_NAME = {cls.__name__.lower(): cls for cls in (Adadelta, Adagrad, Adam, Adama
 
 
 def serialize(optimizer):
-    """An optimizer as a dict."""
+    """An optimizer as a dict.
+
+    Args:
+        optimizer: The optimizer.
+
+    Returns:
+        A dictionary.
+
+    Example:
+        >>> tf.keras.optimizers.serialize(tf.keras.optimizers.SGD())["class_name"]
+        'SGD'
+    """
     return serialize_keras_object(optimizer)
 
 
 def deserialize(config, custom_objects=None):
-    """An optimizer from what `serialize` gave."""
+    """An optimizer from what `serialize` gave.
+
+    Args:
+        config: A dictionary with `class_name` and `config`.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        An optimizer.
+
+    Raises:
+        ValueError: If the class isn't known.
+
+    Example:
+        >>> config = tf.keras.optimizers.serialize(tf.keras.optimizers.SGD())
+        >>> type(tf.keras.optimizers.deserialize(config)).__name__
+        'SGD'
+    """
     # Names of Keras's own optimizers are found in any case.
     if config["class_name"].lower() in _BY_NAME:
         config = {**config, "class_name": config["class_name"].lower()}
@@ -30,7 +57,21 @@ def deserialize(config, custom_objects=None):
 
 
 def get(identifier):
-    """An optimizer from its name, a written one, an object, or one of tf.train."""
+    """An optimizer from its name, a written one, an object, or one of tf.train.
+
+    Args:
+        identifier: A name, a dictionary or an optimizer.
+
+    Returns:
+        An optimizer.
+
+    Raises:
+        ValueError: If it stands for none.
+
+    Example:
+        >>> type(tf.keras.optimizers.get("sgd")).__name__
+        'SGD'
+    """
     if isinstance(identifier, (Optimizer, TFOptimizer)):
         return identifier
     if is_train_optimizer(identifier):

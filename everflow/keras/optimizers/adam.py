@@ -40,7 +40,26 @@ class _Moments(Optimizer):
 
 
 class Adam(_Moments):
-    """Steps of the size of the learning rate: the mean gradient over the root of the mean square."""
+    """Steps of the size of the learning rate: the mean gradient over the root of the mean square.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        beta_1: How slowly the mean of gradients forgets.
+        beta_2: How slowly the mean of squared gradients forgets.
+        epsilon: A small number that keeps a division from being one by zero.
+        amsgrad: Whether the largest mean of squared gradients so far is divided by.
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.Adam(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.900
+    """
 
     _written_attributes = {"epsilon": "epsilon", "amsgrad": "amsgrad"}
 
@@ -103,7 +122,25 @@ class Adam(_Moments):
 
 
 class Adamax(_Moments):
-    """As Adam, with the largest gradient instead of the mean square."""
+    """As Adam, with the largest gradient instead of the mean square.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        beta_1: How slowly the mean of gradients forgets.
+        beta_2: How slowly the mean of squared gradients forgets.
+        epsilon: A small number that keeps a division from being one by zero.
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.Adamax(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.900
+    """
 
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Adamax", **kwargs):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
@@ -142,7 +179,25 @@ class Adamax(_Moments):
 
 
 class Nadam(_Moments):
-    """As Adam, looking ahead along the momentum."""
+    """As Adam, looking ahead along the momentum.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        beta_1: How slowly the mean of gradients forgets.
+        beta_2: How slowly the mean of squared gradients forgets.
+        epsilon: A small number that keeps a division from being one by zero.
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.Nadam(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.894
+    """
 
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Nadam", **kwargs):
         # The name of an argument of old Keras; it changes the momentum, not the learning rate.

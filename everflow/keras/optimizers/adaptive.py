@@ -45,7 +45,24 @@ class _ByOneOp(Optimizer):
 
 
 class Adagrad(_MayLackSteps, _ByOneOp):
-    """The rate of a weight falls with the sum of squares of its gradients."""
+    """The rate of a weight falls with the sum of squares of its gradients.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        initial_accumulator_value: What the sums of squared gradients start as.
+        epsilon: A small number that keeps a division from being one by zero.
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.Adagrad(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.901
+    """
 
     _written_hypers = ("learning_rate", "decay")
     _written_attributes = {"initial_accumulator_value": "_initial_accumulator_value", "epsilon": "epsilon"}
@@ -79,7 +96,24 @@ class Adagrad(_MayLackSteps, _ByOneOp):
 
 
 class Adadelta(_MayLackSteps, _ByOneOp):
-    """As Adagrad, over a window of gradients, and with steps measured by earlier steps."""
+    """As Adagrad, over a window of gradients, and with steps measured by earlier steps.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        rho: How slowly the mean of squared gradients forgets.
+        epsilon: A small number that keeps a division from being one by zero.
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.Adadelta(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        1.000
+    """
 
     _written_hypers = ("learning_rate", "decay", "rho")
     _written_attributes = {"epsilon": "epsilon"}
@@ -101,7 +135,26 @@ class Adadelta(_MayLackSteps, _ByOneOp):
 
 
 class RMSprop(_MayLackSteps):
-    """The gradient over the root of a moving average of its square; centred, over the deviation."""
+    """The gradient over the root of a moving average of its square; centred, over the deviation.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        rho: How slowly the mean of squared gradients forgets.
+        momentum: How much of the last step is gone again.
+        epsilon: A small number that keeps a division from being one by zero.
+        centered: Whether the mean's own square is subtracted.
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.RMSprop(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.684
+    """
 
     _written_hypers = ("learning_rate", "decay", "rho", "momentum")
     _written_attributes = {"epsilon": "epsilon", "centered": "centered"}
@@ -186,7 +239,27 @@ _FTRL_RATES = {"l1": "l1_regularization_strength", "l2": "l2_regularization_stre
 
 
 class Ftrl(_ByOneOp):
-    """Follow the regularised leader: many weights become exactly zero."""
+    """Follow the regularised leader: many weights become exactly zero.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        learning_rate_power: The power of the sum by which the rate falls; not positive.
+        initial_accumulator_value: What the sums of squared gradients start as.
+        l1_regularization_strength: The cost of the absolute value of a weight.
+        l2_regularization_strength: The cost of the square of a weight.
+        name: What the operations' names start with.
+        l2_shrinkage_regularization_strength: The cost of the square of a weight, added to the gradient only.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.Ftrl(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.745
+    """
 
     _written_hypers = ("learning_rate", "decay", "learning_rate_power", *_FTRL_RATES.values())
     _written_attributes = {

@@ -8,7 +8,24 @@ from everflow.ops import array
 
 
 class SGD(Optimizer):
-    """Weights move against the gradient times the learning rate; with momentum, earlier moves go on."""
+    """Weights move against the gradient times the learning rate; with momentum, earlier moves go on.
+
+    Args:
+        learning_rate: How far a step goes: a number, a schedule, or a function without arguments.
+        momentum: How much of the last step is gone again.
+        nesterov: Whether the gradient is taken where momentum leads (Nesterov).
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
+
+    Example:
+        >>> w = tf.Variable(1.0, use_resource=True)
+        >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
+        >>> step, = optimizer.get_updates(tf.square(w), [w])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> _ = sess.run(step)
+        >>> print("%.3f" % sess.run(w))
+        0.800
+    """
 
     _written_hypers = ("learning_rate", "decay", "momentum")
     _written_attributes = {"nesterov": "nesterov"}

@@ -26,14 +26,16 @@ _ARGUMENTS = {*_CLIPS, "lr", "decay"}
 
 
 class Optimizer:
-    """Base of optimizers.
+    """Base of optimizers. A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns
+    ops that update a variable from `_resource_apply_dense` and `_resource_apply_sparse`.
 
-    A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns ops that update a
-    variable from `_resource_apply_dense` and `_resource_apply_sparse`.
+    Args:
+        name: What the operations' names start with.
+        **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
 
-    >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
-    >>> v = tf.keras.backend.variable(2.0)
-    >>> step = optimizer.get_updates(v * v, [v])
+    Example:
+        >>> isinstance(tf.keras.optimizers.SGD(), tf.keras.optimizers.Optimizer)
+        True
     """
 
     # What `get_config` writes down besides the name: hyperparameters, then arguments and the attributes that keep them.

@@ -14,7 +14,12 @@ from everflow.platform.signatures import REQUIRED, constructor
 
 
 class LearningRateSchedule(abc.ABC):
-    """Base of schedules: `schedule(step)` is the rate at that step."""
+    """Base of schedules: `schedule(step)` is the rate at that step.
+
+    Example:
+        >>> isinstance(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.5), tf.keras.optimizers.schedules.LearningRateSchedule)
+        True
+    """
 
     @abc.abstractmethod
     def __call__(self, step):
@@ -30,8 +35,39 @@ class LearningRateSchedule(abc.ABC):
         return cls(**config)
 
 
-def _of_train(class_name, function_name, **arguments):
-    """The class of a decay of tf.train. `arguments` are those it has after the rate and the step, with their defaults."""
+_DOCUMENT = """The learning rate of `tf.train.{function}`, as an object that an optimizer takes.
+
+Args:
+    initial_learning_rate: The rate at the first step.
+{own}    name: The name of the operation in the graph.
+
+Example:
+    >>> rate = tf.keras.{space}.{name}({at})
+    >>> sess.run(rate(50))
+    {gives}
+"""
+_ARGUMENTS = {
+    "decay_steps": "How many steps the decay takes, or one unit of it.",
+    "decay_rate": "The factor for each unit of decay.",
+    "staircase": "Whether the rate changes only when a unit is full.",
+    "end_learning_rate": "The rate at the end.",
+    "power": "The power.",
+    "cycle": "Whether it starts again, in ever longer rounds.",
+    "alpha": "The part of the learning rate that is left at the end.",
+    "beta": "What is added to the product.",
+    "first_decay_steps": "How long the first period is.",
+    "t_mul": "How much longer each period is than the one before.",
+    "m_mul": "How the rate of each period is to that of the one before.",
+    "num_periods": "How many periods the cosine has.",
+    "initial_variance": "The variance at the first step.",
+    "variance_decay": "The power by which it falls.",
+}
+
+
+def _of_train(class_name, function_name, *, at, gives, space="experimental", **arguments):
+    """The class of a decay of tf.train. `arguments` are those it has after the rate and the step, with their defaults.
+    Made `at` some numbers it `gives` a rate at step 50: its example.
+    """
     parameters = {"initial_learning_rate": REQUIRED, **arguments, "name": None}
 
     def __call__(self, step):
@@ -49,26 +85,64 @@ def _of_train(class_name, function_name, **arguments):
 
     start = constructor(parameters, lambda self, **given: self.__dict__.update(given))
     members = {"__init__": start, "__call__": __call__, "get_config": get_config, "__module__": __name__}
-    return type(
-        class_name, (LearningRateSchedule,), {**members, "__doc__": f"The learning rate of `tf.train.{function_name}`."}
-    )
+    own = "".join(f"    {argument}: {_ARGUMENTS[argument]}\n" for argument in arguments)
+    document = _DOCUMENT.format(function=function_name, own=own, space=space, name=class_name, at=at, gives=gives)
+    return type(class_name, (LearningRateSchedule,), {**members, "__doc__": document})
 
 
 ExponentialDecay = _of_train(
-    "ExponentialDecay", "exponential_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False
+    "ExponentialDecay",
+    "exponential_decay",
+    decay_steps=REQUIRED,
+    decay_rate=REQUIRED,
+    staircase=False,
+    at="0.1, 100, 0.5",
+    gives="np.float32(0.07071068)",
+    space="optimizers.schedules",
 )
 InverseTimeDecay = _of_train(
-    "InverseTimeDecay", "inverse_time_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False
+    "InverseTimeDecay",
+    "inverse_time_decay",
+    decay_steps=REQUIRED,
+    decay_rate=REQUIRED,
+    staircase=False,
+    at="0.1, 100, 0.5",
+    gives="np.float32(0.08)",
+    space="optimizers.schedules",
 )
 PolynomialDecay = _of_train(
-    "PolynomialDecay", "polynomial_decay", decay_steps=REQUIRED, end_learning_rate=0.0001, power=1.0, cycle=False
+    "PolynomialDecay",
+    "polynomial_decay",
+    decay_steps=REQUIRED,
+    end_learning_rate=0.0001,
+    power=1.0,
+    cycle=False,
+    at="0.1, 100",
+    gives="np.float32(0.05005)",
+    space="optimizers.schedules",
 )
-CosineDecay = _of_train("CosineDecay", "cosine_decay", decay_steps=REQUIRED, alpha=0.0)
+CosineDecay = _of_train(
+    "CosineDecay", "cosine_decay", decay_steps=REQUIRED, alpha=0.0, at="0.1, 100", gives="np.float32(0.049999997)"
+)
 CosineDecayRestarts = _of_train(
-    "CosineDecayRestarts", "cosine_decay_restarts", first_decay_steps=REQUIRED, t_mul=2.0, m_mul=1.0, alpha=0.0
+    "CosineDecayRestarts",
+    "cosine_decay_restarts",
+    first_decay_steps=REQUIRED,
+    t_mul=2.0,
+    m_mul=1.0,
+    alpha=0.0,
+    at="0.1, 100",
+    gives="np.float32(0.049999997)",
 )
 LinearCosineDecay = _of_train(
-    "LinearCosineDecay", "linear_cosine_decay", decay_steps=REQUIRED, num_periods=0.5, alpha=0.0, beta=0.001
+    "LinearCosineDecay",
+    "linear_cosine_decay",
+    decay_steps=REQUIRED,
+    num_periods=0.5,
+    alpha=0.0,
+    beta=0.001,
+    at="0.1, 100",
+    gives="np.float32(0.025099998)",
 )
 NoisyLinearCosineDecay = _of_train(
     "NoisyLinearCosineDecay",
@@ -79,11 +153,24 @@ NoisyLinearCosineDecay = _of_train(
     num_periods=0.5,
     alpha=0.0,
     beta=0.001,
+    at="0.1, 100, 0.0",
+    gives="np.float32(0.025099998)",
 )
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """One rate up to each boundary and another beyond the last."""
+    """One rate up to each boundary and another beyond the last.
+
+    Args:
+        boundaries: The steps at which the rate changes, ascending.
+        values: The rates, one more.
+        name: What the operations' names start with.
+
+    Example:
+        >>> rate = tf.keras.optimizers.schedules.PiecewiseConstantDecay([100], [1.0, 0.1])
+        >>> sess.run(rate(tf.constant(200)))
+        np.float32(0.1)
+    """
 
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:
@@ -112,4 +199,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         return {"boundaries": self.boundaries, "values": self.values, "name": self.name}
 
 
-serialize, deserialize = reading_and_writing("learning_rate_schedule", globals(), "decay")
+serialize, deserialize = reading_and_writing(
+    "learning_rate_schedule", globals(), "ExponentialDecay(0.1, 100, 0.9)", "decay"
+)

@@ -14,9 +14,24 @@ from everflow.platform.signatures import takes
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
     """Sequences as rows of an array: filled or cut at the beginning ("pre") or the end ("post").
 
-    >>> tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]])
-    array([[0, 1],
-           [2, 3]], dtype=int32)
+    Args:
+        sequences: A list of lists.
+        maxlen: The length of a row; the longest if None.
+        dtype: The type of the array.
+        padding: `pre` or `post`: where short ones are filled.
+        truncating: `pre` or `post`: where long ones are cut.
+        value: What they are filled with.
+
+    Returns:
+        A matrix.
+
+    Raises:
+        ValueError: If the sequences are no lists, or an option isn't known.
+
+    Example:
+        >>> tf.keras.preprocessing.sequence.pad_sequences([[1, 2, 3], [4]])
+        array([[1, 2, 3],
+               [0, 0, 4]], dtype=int32)
     """
     if not hasattr(sequences, "__len__"):
         raise ValueError("`sequences` must be iterable.")
@@ -52,7 +67,19 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
 
 
 def make_sampling_table(size, sampling_factor=1e-05):
-    """For each rank of word frequency, how likely a word of it is kept; frequencies are taken to follow Zipf's law."""
+    """For each rank of word frequency, how likely a word of it is kept; frequencies are taken to follow Zipf's law.
+
+    Args:
+        size: How many words there are.
+        sampling_factor: How much frequent words are left out.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> tf.keras.preprocessing.sequence.make_sampling_table(10).shape
+        (10,)
+    """
     # Number 0 stands for no word; the table gives it what it gives the first.
     ranks = np.maximum(np.arange(size), 1)
     # The k-th word is one in k times the k-th harmonic number, which Euler's constant brings near.
@@ -65,7 +92,26 @@ def make_sampling_table(size, sampling_factor=1e-05):
     sampling_table=None, seed=None"""
 )
 def skipgrams(sequence, vocabulary_size, window_size, negative_samples, shuffle, categorical, sampling_table, seed):
-    """Pairs of a word and one near it, labelled 1, and pairs with random words, labelled 0."""
+    """Pairs of a word and one near it, labelled 1, and pairs with random words, labelled 0.
+
+    Args:
+        sequence: The numbers of the words of a text; 0 stands for none.
+        vocabulary_size: How many words there are.
+        window_size: How far "near" is.
+        negative_samples: How many pairs with random words there are for each other one.
+        shuffle: Whether pairs come in random order.
+        categorical: Whether labels are [0, 1] and [1, 0].
+        sampling_table: How likely each word is kept.
+        seed: A seed for the order.
+
+    Returns:
+        A list of pairs, and one of labels.
+
+    Example:
+        >>> pairs, labels = tf.keras.preprocessing.sequence.skipgrams([1, 2], 3, negative_samples=0, shuffle=False)
+        >>> pairs, labels
+        ([[1, 2], [2, 1]], [1, 1])
+    """
     couples, labels = [], []
     for i, word in enumerate(sequence):
         if not word:
@@ -92,7 +138,26 @@ def skipgrams(sequence, vocabulary_size, window_size, negative_samples, shuffle,
 
 
 class TimeseriesGenerator(Sequence):
-    """Batches of windows of a time series, each with the target that follows it."""
+    """Batches of windows of a time series, each with the target that follows it.
+
+    Args:
+        data: The series, the first axis being time.
+        targets: What follows, as long as the data.
+        length: How long a window is.
+        sampling_rate: How far apart the steps of a window are.
+        stride: How far a window is from the next.
+        start_index: Where it begins.
+        end_index: Where it ends; at the end if None.
+        shuffle: Whether windows come in random order.
+        reverse: Whether windows are turned around.
+        batch_size: How many elements make a batch.
+
+    Example:
+        >>> windows = tf.keras.preprocessing.sequence.TimeseriesGenerator(np.arange(6), np.arange(6), length=3, batch_size=2)
+        >>> x, y = windows[0]
+        >>> x.tolist(), y.tolist()
+        ([[0, 1, 2], [1, 2, 3]], [3, 4])
+    """
 
     @takes(
         """data, targets, length, sampling_rate=1, stride=1, start_index=0, end_index=None, shuffle=False, reverse=False,

@@ -16,8 +16,18 @@ _FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 def text_to_word_sequence(text, filters=_FILTERS, lower=True, split=" "):
     """The words of a text, without the characters of `filters`.
 
-    >>> tf.keras.preprocessing.text.text_to_word_sequence("Hello, world!")
-    ['hello', 'world']
+    Args:
+        text: The text.
+        filters: Characters that are left out.
+        lower: Whether words are put in lower case.
+        split: What separates words.
+
+    Returns:
+        A list of words.
+
+    Example:
+        >>> tf.keras.preprocessing.text.text_to_word_sequence("The cat, asleep.")
+        ['the', 'cat', 'asleep']
     """
     if lower:
         text = text.lower()
@@ -28,7 +38,20 @@ def text_to_word_sequence(text, filters=_FILTERS, lower=True, split=" "):
 def hashing_trick(text, n, hash_function=None, filters=_FILTERS, lower=True, split=" "):
     """The words of a text as numbers from 1 to n - 1, by a hash; different words may get the same number.
 
-    `hash_function` is a function of a string, "md5", or None for Python's own `hash`, which differs from run to run.
+    Args:
+        text: The text.
+        n: How many numbers there are.
+        hash_function: A function of a string, `md5`, or None for Python's own `hash`, which differs from run to run.
+        filters: Characters that are left out.
+        lower: Whether words are put in lower case.
+        split: What separates words.
+
+    Returns:
+        A list of numbers.
+
+    Example:
+        >>> tf.keras.preprocessing.text.hashing_trick("the cat the", 10, hash_function="md5")
+        [6, 3, 6]
     """
     if hash_function is None:
         hash_function = hash
@@ -42,17 +65,43 @@ def hashing_trick(text, n, hash_function=None, filters=_FILTERS, lower=True, spl
 
 
 def one_hot(text, n, filters=_FILTERS, lower=True, split=" "):
-    """The words of a text as numbers from 1 to n - 1, by Python's own `hash`."""
+    """The words of a text as numbers from 1 to n - 1, by Python's own `hash`.
+
+    Args:
+        text: The text.
+        n: How many numbers there are.
+        filters: Characters that are left out.
+        lower: Whether words are put in lower case.
+        split: What separates words.
+
+    Returns:
+        A list of numbers.
+
+    Example:
+        >>> len(tf.keras.preprocessing.text.one_hot("the cat the", 10))
+        3
+    """
     return hashing_trick(text, n, hash_function=hash, filters=filters, lower=lower, split=split)
 
 
 class Tokenizer:
     """Gives words numbers, the most frequent ones the smallest.
 
-    >>> tokenizer = tf.keras.preprocessing.text.Tokenizer()
-    >>> tokenizer.fit_on_texts(["the cat and the dog"])
-    >>> tokenizer.texts_to_sequences(["the dog"])
-    [[1, 4]]
+    Args:
+        num_words: Only the so many most frequent words are kept; all if None.
+        filters: Characters that are left out.
+        lower: Whether words are put in lower case.
+        split: What separates words.
+        char_level: Whether each character is a word.
+        oov_token: What stands for words that aren't known; None leaves them out.
+        document_count: How many texts were seen already.
+        **kwargs: `nb_words`, an older name of `num_words`.
+
+    Example:
+        >>> tokenizer = tf.keras.preprocessing.text.Tokenizer()
+        >>> tokenizer.fit_on_texts(["the cat", "the dog"])
+        >>> tokenizer.texts_to_sequences(["the dog sleeps"])
+        [[1, 3]]
     """
 
     @takes(

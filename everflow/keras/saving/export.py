@@ -37,8 +37,26 @@ def export_saved_model(
 
     `serving_only` writes what servers need, which models of a program's own class can give, too.
 
-    >>> tf.keras.experimental.export_saved_model(model, "export")
-    >>> model = tf.keras.experimental.load_from_saved_model("export")
+    Args:
+        model: The model.
+        saved_model_path: The folder.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+        as_text: Whether the file is text, which people can read, or bytes.
+        input_signature: TensorSpecs of the inputs, for models of a program's own class.
+        serving_only: Whether only what servers need is written.
+
+    Returns:
+        None.
+
+    Raises:
+        NotImplementedError: If a model of a program's own class is not for serving only.
+        ValueError: If it has no inputs yet.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.experimental.export_saved_model(model, "model")
+        >>> tf.keras.experimental.load_from_saved_model("model").output_shape
+        (None, 3)
     """
     if serving_only:
         file_io.recursive_create_dir(os.path.join(saved_model_path, constants.ASSETS_DIRECTORY))
@@ -129,7 +147,21 @@ def _supervised(clone, mode):
 
 
 def load_from_saved_model(saved_model_path, custom_objects=None):
-    """The model that `export_saved_model` wrote, with its weights; it has to be compiled anew."""
+    """The model that `export_saved_model` wrote, with its weights; it has to be compiled anew.
+
+    Args:
+        saved_model_path: The folder.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        A model.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.experimental.export_saved_model(model, "model")
+        >>> tf.keras.experimental.load_from_saved_model("model").output_shape
+        (None, 3)
+    """
     config = file_io.read_file_to_string(os.path.join(saved_model_path, constants.ASSETS_DIRECTORY, _CONFIG))
     model = model_from_json(config, custom_objects=custom_objects)
     model.load_weights(os.path.join(saved_model_path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME))

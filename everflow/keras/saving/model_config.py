@@ -17,7 +17,24 @@ def require_yaml():
 
 
 def model_from_config(config, custom_objects=None):
-    """A model from {"class_name", "config"}."""
+    """A model from {"class_name", "config"}.
+
+    Args:
+        config: A dictionary as `get_config` returns it.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        A model.
+
+    Raises:
+        TypeError: If it is a list.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> config = {"class_name": "Sequential", "config": model.get_config()}
+        >>> tf.keras.models.model_from_config(config).output_shape
+        (None, 3)
+    """
     if isinstance(config, list):
         raise TypeError(
             f"A model's config is a dictionary, not a list; `Sequential.from_config` takes lists of layers: {str(config)[:200]}"
@@ -26,7 +43,20 @@ def model_from_config(config, custom_objects=None):
 
 
 def model_from_json(json_string, custom_objects=None):
-    """A model from what `to_json` gave, with new weights."""
+    """A model from what `to_json` gave, with new weights.
+
+    Args:
+        json_string: The text.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        A model.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.models.model_from_json(model.to_json()).output_shape
+        (None, 3)
+    """
     return model_from_config(json.loads(json_string), custom_objects=custom_objects)
 
 

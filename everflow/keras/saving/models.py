@@ -10,7 +10,26 @@ from everflow.keras.saving import hdf5, saved_model
 def save_model(model, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None):
     """Save a model with its weights and, if it is compiled, what training needs to go on.
 
-    >>> tf.keras.models.save_model(model, "model.h5")
+    Args:
+        model: The model.
+        filepath: The file, or folder.
+        overwrite: Whether a file that is there is replaced; else the user is asked.
+        include_optimizer: Whether the optimizer's state is saved.
+        save_format: `h5` or `tf`; by the file's name if None.
+        signatures: Signatures of a SavedModel.
+
+    Returns:
+        None.
+
+    Raises:
+        ImportError: If h5py is not installed.
+        NotImplementedError: If the model can't be written in this format.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.models.save_model(model, "model.h5")
+        >>> tf.gfile.Exists("model.h5")
+        True
     """
     save_format = save_format or "h5"
     if save_format not in ("h5", "hdf5", "keras", "tf", "tensorflow"):
@@ -33,7 +52,21 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
 def load_model(filepath, custom_objects=None, compile=True):
     """The model in a file that `save_model` wrote; `custom_objects` are the program's classes and functions by name.
 
-    >>> model = tf.keras.models.load_model("model.h5")
+    Args:
+        filepath: The file, or folder.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+        compile: Whether it is compiled as it was.
+
+    Returns:
+        A model.
+
+    Raises:
+        OSError: If there is no such file.
+
+    Example:
+        >>> tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])]).save("model.h5")
+        >>> tf.keras.models.load_model("model.h5").output_shape
+        (None, 3)
     """
     if isinstance(filepath, (str, os.PathLike)):
         filepath = os.fspath(filepath)

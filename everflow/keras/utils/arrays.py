@@ -8,9 +8,18 @@ import numpy as np
 def to_categorical(y, num_classes=None, dtype="float32"):
     """Numbers of classes as rows of zeros with a single one.
 
-    >>> tf.keras.utils.to_categorical([0, 2])
-    array([[1., 0., 0.],
-           [0., 0., 1.]], dtype=float32)
+    Args:
+        y: Whole numbers from 0.
+        num_classes: How many classes there are; one more than the largest if None.
+        dtype: The type of the result.
+
+    Returns:
+        An array with one axis more.
+
+    Example:
+        >>> tf.keras.utils.to_categorical([0, 2])
+        array([[1., 0., 0.],
+               [0., 0., 1.]], dtype=float32)
     """
     y = np.array(y, dtype="int")
     shape = y.shape
@@ -25,7 +34,20 @@ def to_categorical(y, num_classes=None, dtype="float32"):
 
 
 def normalize(x, axis=-1, order=2):
-    """An array divided by its norms along an axis; rows of zeros stay."""
+    """An array divided by its norms along an axis; rows of zeros stay.
+
+    Args:
+        x: An array.
+        axis: The axis to work along; negative ones count from the last.
+        order: Which norm.
+
+    Returns:
+        An array.
+
+    Example:
+        >>> tf.keras.utils.normalize(np.array([[3.0, 4.0]]))
+        array([[0.6, 0.8]])
+    """
     norms = np.atleast_1d(np.linalg.norm(x, order, axis))
     norms[norms == 0] = 1
     return x / np.expand_dims(norms, axis)

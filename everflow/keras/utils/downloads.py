@@ -25,7 +25,37 @@ def get_file(
     archive_format="auto",
     cache_dir=None,
 ):
-    """The path of a file, which is downloaded unless it is there already; archives are unpacked next to it if wanted."""
+    """The path of a file, which is downloaded unless it is there already; archives are unpacked next to it if wanted.
+
+    Args:
+        fname: The file's name, or a path.
+        origin: Its URL.
+        untar: Whether it is unpacked, an older way to say it.
+        md5_hash: Its MD5 hash, an older way to say it.
+        file_hash: Its hash; the file is downloaded again where it is another one.
+        cache_subdir: The folder in the cache.
+        hash_algorithm: `md5`, `sha256` or `auto`.
+        extract: Whether it is unpacked.
+        archive_format: `tar`, `zip`, `auto` or None.
+        cache_dir: The cache; `~/.keras` if None.
+
+    Returns:
+        The path.
+
+    Raises:
+        Exception: If it can't be downloaded.
+
+    Example:
+        >>> import os, pathlib
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("text")
+        >>> path = tf.keras.utils.get_file("b.txt", pathlib.Path("a.txt").absolute().as_uri(), cache_dir=os.getcwd())
+        Downloading data from file:///tmp/tmpkg6749a_/a.txt
+
+    4/4 [==============================] - 0s 18us/step
+        >>> os.path.basename(path)
+        'b.txt'
+    """
     cache_dir = keras_home() if cache_dir is None else os.path.expanduser(cache_dir)
     if md5_hash is not None and file_hash is None:
         file_hash, hash_algorithm = md5_hash, "md5"

@@ -41,7 +41,18 @@ def _next(uid):
 
 
 def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
-    """End the processes of all workers; with `use_sigkill`, also those that don't end within the grace period."""
+    """End the processes of all workers; with `use_sigkill`, also those that don't end within the grace period.
+
+    Args:
+        grace_period: How many seconds they have to end.
+        use_sigkill: Whether they are killed then.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.experimental.terminate_keras_multiprocessing_pools()
+    """
     processes = [process for pool in list(_pools) for process in pool._pool or []]
     for pool in list(_pools):
         pool.terminate()
@@ -54,7 +65,16 @@ def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
 
 
 class SequenceEnqueuer(abc.ABC):
-    """Base of enqueuers: `start` them, take batches from `get`, then `stop`."""
+    """Base of enqueuers: `start` them, take batches from `get`, then `stop`.
+
+    Args:
+        sequence: The `Sequence`, or generator.
+        use_multiprocessing: Whether processes do it; else threads.
+
+    Example:
+        >>> issubclass(tf.keras.utils.OrderedEnqueuer, tf.keras.utils.SequenceEnqueuer)
+        True
+    """
 
     def __init__(self, sequence, use_multiprocessing=False):
         self.sequence = sequence
@@ -133,7 +153,26 @@ class SequenceEnqueuer(abc.ABC):
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
-    """Batches of a `Sequence`, in order, or shuffled anew in each epoch."""
+    """Batches of a `Sequence`, in order, or shuffled anew in each epoch.
+
+    Args:
+        sequence: The `Sequence`, or generator.
+        use_multiprocessing: Whether processes do it; else threads.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+
+    Example:
+        >>> class Squares(tf.keras.utils.Sequence):
+        ...     def __len__(self):
+        ...         return 3
+        ...     def __getitem__(self, index):
+        ...         return index ** 2
+        >>> enqueuer = tf.keras.utils.OrderedEnqueuer(Squares())
+        >>> enqueuer.start(workers=1)
+        >>> batches = enqueuer.get()
+        >>> [next(batches) for _ in range(3)]
+        [0, 1, 4]
+        >>> enqueuer.stop()
+    """
 
     def __init__(self, sequence, use_multiprocessing=False, shuffle=False):
         super().__init__(sequence, use_multiprocessing)
@@ -172,7 +211,20 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
-    """Batches of a generator."""
+    """Batches of a generator.
+
+    Args:
+        sequence: The `Sequence`, or generator.
+        use_multiprocessing: Whether processes do it; else threads.
+        random_seed: A seed for the processes' random numbers.
+
+    Example:
+        >>> enqueuer = tf.keras.utils.GeneratorEnqueuer(iter([1, 2, 3]))
+        >>> enqueuer.start(workers=1, max_queue_size=2)
+        >>> next(enqueuer.get())
+        1
+        >>> enqueuer.stop()
+    """
 
     def __init__(self, sequence, use_multiprocessing=False, random_seed=None):
         super().__init__(sequence, use_multiprocessing)

@@ -12,7 +12,19 @@ from everflow.keras.saving.hdf5 import require_h5py
 class HDF5Matrix:
     """A dataset of an HDF5 file, or rows `start` to `end` of it; `normalizer` is a function of what is read.
 
-    >>> x = tf.keras.utils.HDF5Matrix("data.h5", "images")  # doctest: +SKIP
+    Args:
+        datapath: The file.
+        dataset: The name of the dataset.
+        start: The first row.
+        end: Where rows end; all if None.
+        normalizer: A function of what is read.
+
+    Example:
+        >>> import h5py
+        >>> with h5py.File("data.h5", "w") as file:
+        ...     file["x"] = np.arange(6).reshape(3, 2)
+        >>> tf.keras.utils.HDF5Matrix("data.h5", "x", start=1)[0]
+        array([2, 3])
     """
 
     # Open files, by path: many matrices may be in one.

@@ -11,7 +11,21 @@ from everflow.ops import array
 
 
 def get_source_inputs(tensor, layer=None, node_index=None):
-    """The Input tensors that a tensor was computed from."""
+    """The Input tensors that a tensor was computed from.
+
+    Args:
+        tensor: The tensor.
+        layer: The layer it comes from.
+        node_index: Which call of the layer it comes from.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> x = tf.keras.Input([2])
+        >>> tf.keras.utils.get_source_inputs(tf.keras.layers.Dense(3)(x))[0] is x
+        True
+    """
     if not hasattr(tensor, "_keras_history"):
         return tensor
     history = tensor._keras_history
@@ -32,7 +46,18 @@ def get_source_inputs(tensor, layer=None, node_index=None):
 
 
 def convert_all_kernels_in_model(model):
-    """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back."""
+    """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back.
+
+    Args:
+        model: The model, which is changed.
+
+    Returns:
+        None.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Conv2D(1, 2, input_shape=[4, 4, 1])])
+        >>> tf.keras.utils.convert_all_kernels_in_model(model)
+    """
     names = {"Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "Conv2DTranspose"}
     kernels = [layer.kernel for layer in model.layers if type(layer).__name__ in names]
     K.batch_set_value([(kernel, convert_kernel(K.get_value(kernel))) for kernel in kernels])
@@ -47,7 +72,27 @@ def convert_kernel(kernel):
 
 
 def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
-    """A model that runs copies of another on parts of each batch, one for each GPU, and joins their outputs."""
+    """A model that runs copies of another on parts of each batch, one for each GPU, and joins their outputs.
+
+    Args:
+        model: The model.
+        gpus: How many GPUs, or a list of their numbers.
+        cpu_merge: Whether outputs are joined on the CPU.
+        cpu_relocation: Whether the model's weights are made on the CPU.
+
+    Returns:
+        A model.
+
+    Raises:
+        ValueError: If there are not so many GPUs.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.utils.multi_gpu_model(model, gpus=2)
+        Traceback (most recent call last):
+            ...
+        ValueError: ...
+    """
     from everflow.keras import layers  # builds on this module
     from everflow.keras.engine.training import Model  # builds on this module
     from everflow.keras.models import clone_model  # builds on this module

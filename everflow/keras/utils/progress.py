@@ -12,9 +12,17 @@ import numpy as np
 class Progbar:
     """A bar on the terminal, with means of values and the time it takes.
 
-    >>> bar = tf.keras.utils.Progbar(3)
-    >>> for i in range(3):
-    ...     bar.add(1, values=[("loss", 1.0 / (i + 1))])
+    Args:
+        target: How many steps there are; None if that isn't known.
+        width: How wide the bar is.
+        verbose: 0 for nothing, 1 for a bar, 2 for a line at the end.
+        interval: The least seconds between two pictures.
+        stateful_metrics: The names of values that are not averaged.
+        unit_name: What a step is called.
+
+    Example:
+        >>> bar = tf.keras.utils.Progbar(3, verbose=0)
+        >>> bar.update(3, [("loss", 0.5)])
     """
 
     def __init__(self, target, width=30, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"):

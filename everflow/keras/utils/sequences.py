@@ -6,11 +6,14 @@ from __future__ import annotations
 class Sequence:
     """Base of datasets that give batch number `index` by `sequence[index]`, and have a length.
 
-    >>> class Squares(tf.keras.utils.Sequence):
-    ...     def __len__(self):
-    ...         return 3
-    ...     def __getitem__(self, index):
-    ...         return np.array([index]), np.array([index**2])
+    Example:
+        >>> class Squares(tf.keras.utils.Sequence):
+        ...     def __len__(self):
+        ...         return 3
+        ...     def __getitem__(self, index):
+        ...         return index ** 2
+        >>> list(Squares())
+        [0, 1, 4]
     """
 
     def __getitem__(self, index):

@@ -69,7 +69,22 @@ def _takes(function, name):
 
 
 class KerasClassifier(BaseWrapper):
-    """A model that tells classes."""
+    """A model that tells classes.
+
+    Args:
+        build_fn: A function that returns a compiled model.
+        **sk_params: Arguments of the function, and of `fit` and `predict`.
+
+    Example:
+        >>> def build():
+        ...     model = tf.keras.Sequential([tf.keras.layers.Dense(2, "softmax", input_shape=[3])])
+        ...     model.compile("sgd", "sparse_categorical_crossentropy", metrics=["accuracy"])
+        ...     return model
+        >>> classifier = tf.keras.wrappers.scikit_learn.KerasClassifier(build, epochs=1, verbose=0)
+        >>> _ = classifier.fit(np.ones([4, 3]), np.array([0, 1, 0, 1]))
+        >>> classifier.predict(np.ones([2, 3])).shape
+        (2,)
+    """
 
     def fit(self, x, y, **kwargs):
         """Make a new model and train it on labels, or on rows of ones and zeros."""
@@ -112,7 +127,22 @@ class KerasClassifier(BaseWrapper):
 
 
 class KerasRegressor(BaseWrapper):
-    """A model that tells numbers."""
+    """A model that tells numbers.
+
+    Args:
+        build_fn: A function that returns a compiled model.
+        **sk_params: Arguments of the function, and of `fit` and `predict`.
+
+    Example:
+        >>> def build():
+        ...     model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[3])])
+        ...     model.compile("sgd", "mse")
+        ...     return model
+        >>> regressor = tf.keras.wrappers.scikit_learn.KerasRegressor(build, epochs=1, verbose=0)
+        >>> _ = regressor.fit(np.ones([4, 3]), np.ones([4]))
+        >>> regressor.predict(np.ones([2, 3])).shape
+        (2,)
+    """
 
     def predict(self, x, **kwargs):
         """The number of each sample."""

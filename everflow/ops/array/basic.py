@@ -55,8 +55,17 @@ def wrap(axis, rank):
 def shape(input, name=None, out_type=dtypes.int32):
     """The shape of a tensor as an int vector; a constant where it is known before running.
 
-    >>> tf.shape(tf.zeros([2, 3]))
-    <tf.Tensor 'Shape:0' shape=(2,) dtype=int32>
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+        out_type: The type of the result.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.shape([[1, 2, 3], [4, 5, 6]]))
+        array([2, 3], dtype=int32)
     """
     return shape_internal(input, name, out_type=out_type)
 
@@ -74,12 +83,38 @@ def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):
 
 
 def shape_n(input, out_type=dtypes.int32, name=None):
-    """The shapes of several tensors of one dtype."""
+    """The shapes of several tensors of one dtype.
+
+    Args:
+        input: A list of tensors.
+        out_type: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list of vectors.
+
+    Example:
+        >>> sess.run(tf.shape_n([[1, 2], [3]]))
+        [array([2], dtype=int32), array([1], dtype=int32)]
+    """
     return raw.ShapeN(input=input, out_type=out_type, name=name)
 
 
 def size(input, name=None, out_type=dtypes.int32):
-    """How many elements a tensor has; a constant where that is known before running."""
+    """How many elements a tensor has; a constant where that is known before running.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+        out_type: The type of the result.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.size([[1, 2, 3], [4, 5, 6]]))
+        np.int32(6)
+    """
     return size_internal(input, name, out_type=out_type)
 
 
@@ -105,7 +140,19 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
 
 @has_ragged_form
 def rank(input, name=None):
-    """How many dimensions a tensor has; a constant where that is known before running."""
+    """How many dimensions a tensor has; a constant where that is known before running.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar, int32.
+
+    Example:
+        >>> sess.run(tf.rank([[1, 2], [3, 4]]))
+        np.int32(2)
+    """
     return rank_internal(input, name)
 
 
@@ -136,8 +183,21 @@ shape_rule("Size", "Rank")(scalar_output)
 def reshape(tensor, shape, name=None):
     """The same elements in another shape; one size may be -1 and is worked out.
 
-    >>> tf.reshape(tf.range(6), [2, -1]).shape
-    TensorShape([Dimension(2), Dimension(3)])
+    Args:
+        tensor: The tensor.
+        shape: The new sizes; -1 for the one that follows from the others.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the number of elements can't be the same.
+
+    Example:
+        >>> sess.run(tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]))
+        array([[1, 2, 3],
+               [4, 5, 6]], dtype=int32)
     """
     return raw.Reshape(tensor=tensor, shape=shape, name=name)
 
@@ -187,8 +247,22 @@ def cannot_reshape(count, sizes, known):
 def expand_dims(input, axis=None, name=None, dim=None):
     """Add a dimension of size 1 at an axis.
 
-    >>> tf.expand_dims(tf.zeros([2, 3]), -1).shape
-    TensorShape([Dimension(2), Dimension(3), Dimension(1)])
+    Args:
+        input: The tensor to work on.
+        axis: Where the new axis is put, from `-rank - 1` to `rank`.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor with one axis more.
+
+    Raises:
+        ValueError: If `axis` and `dim` are both given, or neither.
+
+    Example:
+        >>> sess.run(tf.expand_dims([1, 2], -1))
+        array([[1],
+               [2]], dtype=int32)
     """
     axis = either("axis", axis, "dim", dim)
     if axis is None:
@@ -223,7 +297,26 @@ def _expand_dims_shape(op):
 
 @has_ragged_form
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    """Drop dimensions of size 1: all of them, or those at `axis`."""
+    """Drop dimensions of size 1: all of them, or those at `axis`.
+
+    Args:
+        input: The tensor to work on.
+        axis: The axis or axes to drop; all of size 1 if None.
+        name: The name of the operation in the graph.
+        squeeze_dims: An older name of `axis`.
+
+    Returns:
+        A tensor with fewer axes.
+
+    Raises:
+        ValueError: If an axis to drop has another size.
+
+    Example:
+        >>> sess.run(tf.squeeze([[[1], [2]]]))
+        array([1, 2], dtype=int32)
+        >>> sess.run(tf.squeeze([[[1], [2]]], axis=0)).shape
+        (2, 1)
+    """
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
         axis = [axis]
@@ -249,7 +342,22 @@ def _squeeze_shape(op):
 
 
 def ensure_shape(x, shape, name=None):
-    """`x`, checked when it runs to have this (perhaps partly known) shape, and known to have it from here on."""
+    """`x`, checked when it runs to have this (perhaps partly known) shape, and known to have it from here on.
+
+    Args:
+        x: A tensor, or what can be made one.
+        shape: The shape it must have; None for sizes that may be any.
+        name: The name of the operation in the graph.
+
+    Returns:
+        `x`, whose static shape is the one given.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> y = tf.ensure_shape(x, [None, 2])
+        >>> y.shape.as_list(), sess.run(y, {x: [[1.0, 2.0]]}).shape
+        ([None, 2], (1, 2))
+    """
     return raw.EnsureShape(input=x, shape=TensorShape(shape), name=name)
 
 
@@ -264,8 +372,19 @@ def _ensure_shape_shape(op):
 def broadcast_static_shape(shape_x, shape_y):
     """The TensorShape that two TensorShapes broadcast to.
 
-    >>> tf.broadcast_static_shape(tf.TensorShape([1, 2]), tf.TensorShape([3, 1])).as_list()
-    [3, 2]
+    Args:
+        shape_x: One TensorShape.
+        shape_y: The other TensorShape.
+
+    Returns:
+        A TensorShape.
+
+    Raises:
+        ValueError: If they don't fit.
+
+    Example:
+        >>> tf.broadcast_static_shape(tf.TensorShape([1, 2]), tf.TensorShape([3, 1])).as_list()
+        [3, 2]
     """
     try:
         return shapes.broadcast(shapes.as_shape(shape_x), shapes.as_shape(shape_y))
@@ -274,12 +393,38 @@ def broadcast_static_shape(shape_x, shape_y):
 
 
 def broadcast_dynamic_shape(shape_x, shape_y):
-    """The shape, as a tensor, that two shape tensors broadcast to."""
+    """The shape, as a tensor, that two shape tensors broadcast to.
+
+    Args:
+        shape_x: One shape, a vector of whole numbers.
+        shape_y: The other shape.
+
+    Returns:
+        A vector of whole numbers.
+
+    Example:
+        >>> sess.run(tf.broadcast_dynamic_shape([1, 2], [3, 1]))
+        array([3, 2], dtype=int32)
+    """
     return raw.BroadcastArgs(s0=shape_x, s1=shape_y)
 
 
 def broadcast_to(input, shape, name=None):
-    """A tensor repeated along dimensions of size 1 (or missing ones in front) to have this shape."""
+    """A tensor repeated along dimensions of size 1 (or missing ones in front) to have this shape.
+
+    Args:
+        input: The tensor to work on.
+        shape: The lengths of the axes.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Example:
+        >>> sess.run(tf.broadcast_to([1, 2], [2, 2]))
+        array([[1, 2],
+               [1, 2]], dtype=int32)
+    """
     return raw.BroadcastTo(input=input, shape=shape, name=name)
 
 
@@ -313,13 +458,41 @@ def _broadcast_gradient_args_shape(op):
 
 
 def zeros(shape, dtype=dtypes.float32, name=None):
-    """A tensor of zeros (empty strings, False)."""
+    """A tensor of zeros (empty strings, False).
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.zeros([2, 2]))
+        array([[0., 0.],
+               [0., 0.]], dtype=float32)
+    """
     dtype = dtypes.as_dtype(dtype).base_dtype
     return _filled(shape, {dtypes.bool: False, dtypes.string: ""}.get(dtype, 0), dtype, name, "zeros")
 
 
 def ones(shape, dtype=dtypes.float32, name=None):
-    """A tensor of ones (True)."""
+    """A tensor of ones (True).
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.ones([2, 2], tf.int32))
+        array([[1, 1],
+               [1, 1]], dtype=int32)
+    """
     dtype = dtypes.as_dtype(dtype).base_dtype
     return _filled(shape, dtype == dtypes.bool or 1, dtype, name, "ones")
 
@@ -357,8 +530,18 @@ def _is_small(shape):
 def fill(dims, value, name=None):
     """A tensor of this shape with one value everywhere.
 
-    >>> tf.fill([2, 3], 9).shape
-    TensorShape([Dimension(2), Dimension(3)])
+    Args:
+        dims: The shape.
+        value: The value, a scalar.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.fill([2, 3], 9))
+        array([[9, 9, 9],
+               [9, 9, 9]], dtype=int32)
     """
     return raw.Fill(dims=dims, value=value, name=name)
 
@@ -381,7 +564,22 @@ def _empty_shape(op):
 
 @takes_ragged()
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
-    """Zeros of a tensor's shape, and of its dtype unless another is given."""
+    """Zeros of a tensor's shape, and of its dtype unless another is given.
+
+    Args:
+        tensor: The tensor.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+        optimize: Whether a shape that is known becomes a constant.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.zeros_like([[1, 2], [3, 4]]))
+        array([[0, 0],
+               [0, 0]], dtype=int32)
+    """
     with name_scope(name, "zeros_like", [tensor]) as name:
         tensor = convert_to_tensor(tensor, name="tensor")
         wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -394,7 +592,22 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
 
 @takes_ragged()
 def ones_like(tensor, dtype=None, name=None, optimize=True):
-    """Ones of a tensor's shape, and of its dtype unless another is given."""
+    """Ones of a tensor's shape, and of its dtype unless another is given.
+
+    Args:
+        tensor: The tensor.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+        optimize: Whether a shape that is known becomes a constant.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.ones_like([[1, 2], [3, 4]]))
+        array([[1, 1],
+               [1, 1]], dtype=int32)
+    """
     with name_scope(name, "ones_like", [tensor]) as name:
         tensor = convert_to_tensor(tensor, name="tensor")
         sizes = shape_internal(tensor, optimize=optimize)
@@ -408,22 +621,71 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 @takes_ragged()
 def identity(input, name=None):
-    """A tensor with the same value, made by an op of its own."""
+    """A tensor with the same value, made by an op of its own.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.identity([1, 2], name="output"))
+        array([1, 2], dtype=int32)
+    """
     return raw.Identity(input=input, name=name)
 
 
 def identity_n(input, name=None):
-    """The same values, made by one op; one output is ready only when all inputs are."""
+    """The same values, made by one op; one output is ready only when all inputs are.
+
+    Args:
+        input: A list of tensors.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> sess.run(tf.identity_n([1, 2.0]))
+        [np.int32(1), np.float32(2.0)]
+    """
     return raw.IdentityN(input=input, name=name)
 
 
 def stop_gradient(input, name=None):
-    """The same value, through which no gradient flows back."""
+    """The same value, through which no gradient flows back.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> sess.run(tf.gradients(x * tf.stop_gradient(x), x))
+        [np.float32(3.0)]
+    """
     return raw.StopGradient(input=input, name=name)
 
 
 def guarantee_const(input, name=None):
-    """The same value, promised never to change."""
+    """The same value, promised never to change.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.guarantee_const([1, 2]))
+        array([1, 2], dtype=int32)
+    """
     return raw.GuaranteeConst(input=input, name=name)
 
 
@@ -461,7 +723,20 @@ def _same_shapes(op):
 
 
 def bitcast(input, type, name=None):
-    """The same bits read as another dtype; a change of size adds or takes the last dimension."""
+    """The same bits read as another dtype; a change of size adds or takes the last dimension.
+
+    Args:
+        input: The tensor to work on.
+        type: The type to read the bits as.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that type.
+
+    Example:
+        >>> sess.run(tf.bitcast(1.0, tf.int32))
+        np.int32(1065353216)
+    """
     return raw.Bitcast(input=input, type=type, name=name)
 
 

@@ -20,6 +20,22 @@ from everflow.ops.array.sequences import meshgrid
 def batch_gather(params, indices, name=None):
     """For each batch entry, the slices of `params` at `indices`; all dimensions of `indices` but the last are batch
     dimensions.
+
+    Args:
+        params: The tensor to take from.
+        indices: For each batch entry the positions.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `indices` followed by what is left of that of `params`.
+
+    Raises:
+        ValueError: If the rank of `indices` isn't known.
+
+    Example:
+        >>> sess.run(tf.batch_gather([[1, 2, 3], [4, 5, 6]], [[0], [2]]))
+        array([[1],
+               [6]], dtype=int32)
     """
     with name_scope(name, "BatchGather", [params, indices]):
         indices = convert_to_tensor(indices, name="indices")
@@ -88,8 +104,18 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or slices of `params` at the index vectors in the last dimension of `indices`.
 
-    >>> tf.gather_nd(tf.zeros([5, 3]), [[4, 2], [0, 0]]).shape
-    TensorShape([Dimension(2)])
+    Args:
+        params: The tensor to take from.
+        indices: Index vectors along the last axis.
+        name: The name of the operation in the graph.
+        batch_dims: How many axes at the start `params` and `indices` share.
+
+    Returns:
+        A tensor of the shape of `indices` without its last axis, followed by what the vectors leave of `params`.
+
+    Example:
+        >>> sess.run(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]))
+        array([2, 3], dtype=int32)
     """
     static = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
     if static == 0:

@@ -19,17 +19,62 @@ from everflow.ops.array.joining import stack
 
 
 def space_to_batch_nd(input, block_shape, paddings, name=None):
-    """Blocks of the (padded) spatial dimensions moved into the batch dimension."""
+    """Blocks of the (padded) spatial dimensions moved into the batch dimension.
+
+    Args:
+        input: The tensor to work on.
+        block_shape: The extent of a block along each spatial dimension.
+        paddings: How many zeros are added at the start and end of each: [dimensions, 2].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with a larger batch and smaller spatial dimensions.
+
+    Example:
+        >>> sess.run(tf.space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]]))
+        array([[1, 3],
+               [2, 4]], dtype=int32)
+    """
     return raw.SpaceToBatchND(input=input, block_shape=block_shape, paddings=paddings, name=name)
 
 
 def batch_to_space_nd(input, block_shape, crops, name=None):
-    """What `space_to_batch_nd` did, undone; `crops` cut the spatial dimensions afterwards."""
+    """What `space_to_batch_nd` did, undone; `crops` cut the spatial dimensions afterwards.
+
+    Args:
+        input: The tensor to work on.
+        block_shape: The extent of a block along each spatial dimension.
+        crops: How much is cut off at the start and end of each: [dimensions, 2].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with a smaller batch and larger spatial dimensions.
+
+    Example:
+        >>> sess.run(tf.batch_to_space_nd([[1], [2], [3], [4]], [2], [[0, 0]]))
+        array([[1, 3],
+               [2, 4]], dtype=int32)
+    """
     return raw.BatchToSpaceND(input=input, block_shape=block_shape, crops=crops, name=name)
 
 
 def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
-    """As `space_to_batch_nd` with blocks of `block_size` x `block_size`."""
+    """As `space_to_batch_nd` with blocks of `block_size` x `block_size`.
+
+    Args:
+        input: The tensor to work on.
+        paddings: How many zeros are added at the start and end of rows and columns: [2, 2].
+        block_size: The extent of a block.
+        name: The name of the operation in the graph.
+        block_shape: Another name of `block_size`.
+
+    Returns:
+        A larger batch of smaller images.
+
+    Example:
+        >>> sess.run(tf.space_to_batch([[[[1], [2]], [[3], [4]]]], [[0, 0], [0, 0]], block_size=2)).shape
+        (4, 1, 1, 1)
+    """
     block_size = either("block_shape", block_size, "block_size", block_shape)
     result = space_to_batch_nd(
         input, paddings=paddings, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name
@@ -39,7 +84,23 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
 
 
 def batch_to_space(input, crops, block_size, name=None, block_shape=None):
-    """As `batch_to_space_nd` with blocks of `block_size` x `block_size`."""
+    """As `batch_to_space_nd` with blocks of `block_size` x `block_size`.
+
+    Args:
+        input: The tensor to work on.
+        crops: How much is cut off at the start and end of rows and columns: [2, 2].
+        block_size: The extent of a block.
+        name: The name of the operation in the graph.
+        block_shape: Another name of `block_size`.
+
+    Returns:
+        A batch with fewer, larger images.
+
+    Example:
+        >>> sess.run(tf.batch_to_space([[[[1]]], [[[2]]], [[[3]]], [[[4]]]], [[0, 0], [0, 0]], block_size=2))[0, :, :, 0]
+        array([[1, 2],
+               [3, 4]], dtype=int32)
+    """
     block_size = either("block_shape", block_size, "block_size", block_shape)
     result = batch_to_space_nd(
         input, crops=crops, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name
@@ -146,8 +207,20 @@ def _batch_to_space_shape(op):
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
     """(paddings, crops) that make spatial sizes fit `space_to_batch_nd` and undo it; constants where all is known.
 
-    >>> tf.required_space_to_batch_paddings([5, 5], [2, 2])[0].shape
-    TensorShape([Dimension(2), Dimension(2)])
+    Args:
+        input_shape: The spatial sizes.
+        block_shape: The extent of a block along each.
+        base_paddings: The least paddings: [dimensions, 2].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Two tensors: paddings and crops.
+
+    Example:
+        >>> sess.run(tf.required_space_to_batch_paddings([5, 5], [2, 2]))
+        (array([[0, 1],
+               [0, 1]], dtype=int32), array([[0, 1],
+               [0, 1]], dtype=int32))
     """
     with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
         input_shape = convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
@@ -188,12 +261,41 @@ def _mod(x, y):
 
 
 def space_to_depth(input, block_size, name=None, data_format="NHWC"):
-    """Blocks of an image moved into its channels."""
+    """Blocks of an image moved into its channels.
+
+    Args:
+        input: The tensor to work on.
+        block_size: The extent of a block.
+        name: The name of the operation in the graph.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+
+    Returns:
+        Images with fewer pixels and more channels.
+
+    Example:
+        >>> sess.run(tf.space_to_depth([[[[1], [2]], [[3], [4]]]], 2))
+        array([[[[1, 2, 3, 4]]]], dtype=int32)
+    """
     return raw.SpaceToDepth(input=input, block_size=block_size, data_format=data_format, name=name)
 
 
 def depth_to_space(input, block_size, name=None, data_format="NHWC"):
-    """Channels of an image spread out into blocks."""
+    """Channels of an image spread out into blocks.
+
+    Args:
+        input: The tensor to work on.
+        block_size: The extent of a block.
+        name: The name of the operation in the graph.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+
+    Returns:
+        Images with more pixels and fewer channels.
+
+    Example:
+        >>> sess.run(tf.depth_to_space([[[[1, 2, 3, 4]]]], 2))[0, :, :, 0]
+        array([[1, 2],
+               [3, 4]], dtype=int32)
+    """
     return raw.DepthToSpace(input=input, block_size=block_size, data_format=data_format, name=name)
 
 
@@ -229,7 +331,26 @@ def _space_and_depth_shape(op):
 
 
 def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None):
-    """Windows of images laid out along the channels: [batch, rows, columns, window * channels]."""
+    """Windows of images laid out along the channels: [batch, rows, columns, window * channels].
+
+    Args:
+        images: A batch [batch, rows, columns, channels].
+        ksizes: The extent of a window: [1, rows, columns, 1].
+        strides: How far a window is from the next: [1, rows, columns, 1].
+        rates: How far apart the pixels of a window are: [1, rows, columns, 1].
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        name: The name of the operation in the graph.
+        sizes: Another name of `ksizes`.
+
+    Returns:
+        A tensor [batch, rows, columns, window * channels].
+
+    Example:
+        >>> images = tf.reshape(tf.range(9), [1, 3, 3, 1])
+        >>> sess.run(tf.extract_image_patches(images, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"))[0, 0]
+        array([[0, 1, 3, 4],
+               [1, 2, 4, 5]], dtype=int32)
+    """
     ksizes = either("sizes", ksizes, "ksizes", sizes)
     return raw.ExtractImagePatches(
         images=images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name
@@ -237,14 +358,45 @@ def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding
 
 
 def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
-    """As `extract_image_patches`, with `sizes` for the window."""
+    """As `extract_image_patches`, with `sizes` for the window.
+
+    Args:
+        images: A batch of images [batch, height, width, channels].
+        sizes: The extent of a window: [1, rows, columns, 1].
+        strides: How far a window is from the next: [1, rows, columns, 1].
+        rates: How far apart the pixels of a window are: [1, rows, columns, 1].
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [batch, rows, columns, window * channels].
+
+    Example:
+        >>> tf.image.extract_patches(tf.ones([1, 4, 4, 1]), [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID").shape.as_list()
+        [1, 2, 2, 4]
+    """
     return raw.ExtractImagePatches(
         images=images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name
     )
 
 
 def extract_volume_patches(input, ksizes, strides, padding, name=None):
-    """Windows of volumes laid out along the channels."""
+    """Windows of volumes laid out along the channels.
+
+    Args:
+        input: A batch [batch, planes, rows, columns, channels].
+        ksizes: The extent of a window: [1, planes, rows, columns, 1].
+        strides: How far a window is from the next: [1, planes, rows, columns, 1].
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [batch, planes, rows, columns, window * channels].
+
+    Example:
+        >>> tf.extract_volume_patches(tf.zeros([1, 4, 4, 4, 1]), [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "VALID").shape.as_list()
+        [1, 2, 2, 2, 8]
+    """
     return raw.ExtractVolumePatches(input=input, ksizes=ksizes, strides=strides, padding=padding, name=name)
 
 

@@ -19,8 +19,26 @@ from everflow.ops.shape_rules import attribute_shape
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     """A tensor with a fixed value. Fewer values than `shape` takes repeat the last one.
 
-    >>> tf.constant([1, 2, 3]).dtype
-    tf.int32
+    Args:
+        value: A number, string, list or array.
+        dtype: The type; that of the value if None.
+        shape: The shape; that of the value if None.
+        name: The name of the operation in the graph.
+        verify_shape: Whether the value must have exactly `shape`.
+
+    Returns:
+        A tensor. In a graph, the value is kept in the GraphDef.
+
+    Raises:
+        TypeError: If the value doesn't fit the type.
+        ValueError: If the value has more elements than the shape.
+
+    Example:
+        >>> sess.run(tf.constant([1, 2, 3]) * 2)
+        array([2, 4, 6], dtype=int32)
+        >>> sess.run(tf.constant(7, shape=[2, 2]))
+        array([[7, 7],
+               [7, 7]], dtype=int32)
     """
     return _constant(value, dtype, shape, name, verify_shape)
 
@@ -185,13 +203,41 @@ register_tensor_conversion_function(object, _from_python_value, 200)
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value must be fed.
 
-    >>> x = tf.placeholder(tf.float32, [None, 784])
+    Args:
+        dtype: The type of the elements.
+        shape: The shape of what will be fed; None for any, None in it for sizes that may be any.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor; running what needs it without feeding it is an error.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None, 2])
+        >>> sess.run(tf.reduce_sum(x, axis=1), feed_dict={x: [[1.0, 2.0], [3.0, 4.0]]})
+        array([3., 7.], dtype=float32)
     """
     return raw.Placeholder(dtype=dtype, shape=shape, name=name)
 
 
 def placeholder_with_default(input, shape, name=None):
-    """A tensor that may be fed, and passes `input` on where it is not."""
+    """A tensor that may be fed, and passes `input` on where it is not.
+
+    Args:
+        input: The value where nothing is fed.
+        shape: The lengths of the axes.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> rate = tf.placeholder_with_default(0.5, [])
+        >>> sess.run(rate), sess.run(rate, {rate: 0.1})
+        (np.float32(0.5), array(0.1, dtype=float32))
+    """
     return raw.PlaceholderWithDefault(input=input, shape=shape, name=name)
 
 

@@ -17,8 +17,21 @@ def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_va
     """(Batches of) matrices with `diagonal` on the main diagonal, or on those that `k` names, and `padding_value`
     elsewhere.
 
-    >>> tf.matrix_diag([1, 2, 3]).shape
-    TensorShape([Dimension(3), Dimension(3)])
+    Args:
+        diagonal: The diagonals: [..., n].
+        name: The name of the operation in the graph.
+        k: Which diagonal, 0 for the main one; or the lowest and the highest of several.
+        num_rows: How many rows; -1 for as many as needed.
+        num_cols: How many columns; -1 for as many as needed.
+        padding_value: What stands elsewhere.
+
+    Returns:
+        Matrices.
+
+    Example:
+        >>> sess.run(tf.matrix_diag([1, 2]))
+        array([[1, 0],
+               [0, 2]], dtype=int32)
     """
     if _is(k, 0) and _is(num_rows, -1) and _is(num_cols, -1) and _is(padding_value, 0):
         return raw.MatrixDiag(diagonal=diagonal, name=name)
@@ -28,31 +41,100 @@ def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_va
 
 
 def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
-    """The main diagonal of (batches of) matrices, or those that `k` names."""
+    """The main diagonal of (batches of) matrices, or those that `k` names.
+
+    Args:
+        input: Matrices: [..., n, m].
+        name: The name of the operation in the graph.
+        k: Which diagonal, 0 for the main one; or the lowest and the highest of several.
+        padding_value: What fills up shorter ones of several.
+
+    Returns:
+        The diagonals.
+
+    Example:
+        >>> sess.run(tf.matrix_diag_part([[1, 2], [3, 4]]))
+        array([1, 4], dtype=int32)
+    """
     if _is(k, 0) and _is(padding_value, 0):
         return raw.MatrixDiagPart(input=input, name=name)
     return raw.MatrixDiagPartV2(input=input, k=k, padding_value=padding_value, name=name)
 
 
 def matrix_set_diag(input, diagonal, name="set_diag", k=0):
-    """(Batches of) matrices with their main diagonal, or those that `k` names, replaced."""
+    """(Batches of) matrices with their main diagonal, or those that `k` names, replaced.
+
+    Args:
+        input: Matrices: [..., n, m].
+        diagonal: The new diagonals.
+        name: The name of the operation in the graph.
+        k: Which diagonal, 0 for the main one; or the lowest and the highest of several.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.matrix_set_diag([[1, 2], [3, 4]], [9, 9]))
+        array([[9, 2],
+               [3, 9]], dtype=int32)
+    """
     if _is(k, 0):
         return raw.MatrixSetDiag(input=input, diagonal=diagonal, name=name)
     return raw.MatrixSetDiagV2(input=input, diagonal=diagonal, k=k, name=name)
 
 
 def matrix_band_part(input, num_lower, num_upper, name=None):
-    """(Batches of) matrices with zeros outside a band: so many diagonals below and above the main one; -1 keeps all."""
+    """(Batches of) matrices with zeros outside a band: so many diagonals below and above the main one; -1 keeps all.
+
+    Args:
+        input: Matrices: [..., n, m].
+        num_lower: How many diagonals below the main one stay; -1 for all.
+        num_upper: How many diagonals above the main one stay; -1 for all.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.matrix_band_part([[1, 2], [3, 4]], -1, 0))
+        array([[1, 0],
+               [3, 4]], dtype=int32)
+    """
     return raw.MatrixBandPart(input=input, num_lower=num_lower, num_upper=num_upper, name=name)
 
 
 def diag(diagonal, name=None):
-    """A tensor of twice the rank with the input on its diagonal."""
+    """A tensor of twice the rank with the input on its diagonal.
+
+    Args:
+        diagonal: The tensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor whose shape is that of `diagonal` twice.
+
+    Example:
+        >>> sess.run(tf.diag([1, 2]))
+        array([[1, 0],
+               [0, 2]], dtype=int32)
+    """
     return raw.Diag(diagonal=diagonal, name=name)
 
 
 def diag_part(input, name=None):
-    """The diagonal of a tensor whose shape is the same twice."""
+    """The diagonal of a tensor whose shape is the same twice.
+
+    Args:
+        input: The tensor to work on.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of half the rank.
+
+    Example:
+        >>> sess.run(tf.diag_part([[1, 2], [3, 4]]))
+        array([1, 4], dtype=int32)
+    """
     return raw.DiagPart(input=input, name=name)
 
 

@@ -21,8 +21,26 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
     `validate_indices` has no effect, as in TensorFlow. An index out of range raises when it runs.
 
-    >>> tf.gather(tf.zeros([5, 3]), [4, 0]).shape
-    TensorShape([Dimension(2), Dimension(3)])
+    Args:
+        params: The tensor to take from.
+        indices: Whole numbers of any shape.
+        validate_indices: No effect, as in TensorFlow.
+        name: The name of the operation in the graph.
+        axis: The axis to take along; that of `batch_dims` if None.
+        batch_dims: How many axes at the start `params` and `indices` share.
+
+    Returns:
+        A tensor with the shape of `indices` in place of the axis.
+
+    Raises:
+        ValueError: If `batch_dims` doesn't fit.
+
+    Example:
+        >>> sess.run(tf.gather([10, 20, 30], [2, 0]))
+        array([30, 10], dtype=int32)
+        >>> sess.run(tf.gather([[1, 2], [3, 4]], [1], axis=1))
+        array([[2],
+               [4]], dtype=int32)
     """
     if axis is None:
         axis = batch_dims
@@ -104,22 +122,78 @@ def _resource_gather_nd_shape(op):
 
 
 def scatter_nd(indices, updates, shape, name=None):
-    """A tensor of zeros of this shape with `updates` added at the index vectors in `indices`."""
+    """A tensor of zeros of this shape with `updates` added at the index vectors in `indices`.
+
+    Args:
+        indices: Index vectors along the last axis.
+        updates: The values; those with the same index are added.
+        shape: The lengths of the axes.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.scatter_nd([[1], [3], [1]], [10, 20, 5], [5]))
+        array([ 0, 15,  0, 20,  0], dtype=int32)
+    """
     return raw.ScatterNd(indices=indices, updates=updates, shape=shape, name=name)
 
 
 def tensor_scatter_update(tensor, indices, updates, name=None):
-    """A copy of `tensor` with `updates` in place at the index vectors in `indices`."""
+    """A copy of `tensor` with `updates` in place at the index vectors in `indices`.
+
+    Args:
+        tensor: The tensor.
+        indices: Index vectors along the last axis.
+        updates: The values.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 20]))
+        array([10,  2, 20], dtype=int32)
+    """
     return raw.TensorScatterUpdate(tensor=tensor, indices=indices, updates=updates, name=name)
 
 
 def tensor_scatter_add(tensor, indices, updates, name=None):
-    """A copy of `tensor` with `updates` added at the index vectors in `indices`."""
+    """A copy of `tensor` with `updates` added at the index vectors in `indices`.
+
+    Args:
+        tensor: The tensor.
+        indices: Index vectors along the last axis.
+        updates: The values.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.tensor_scatter_add([1, 2, 3], [[0], [2]], [10, 20]))
+        array([11,  2, 23], dtype=int32)
+    """
     return raw.TensorScatterAdd(tensor=tensor, indices=indices, updates=updates, name=name)
 
 
 def tensor_scatter_sub(tensor, indices, updates, name=None):
-    """A copy of `tensor` with `updates` taken away at the index vectors in `indices`."""
+    """A copy of `tensor` with `updates` taken away at the index vectors in `indices`.
+
+    Args:
+        tensor: The tensor.
+        indices: Index vectors along the last axis.
+        updates: The values.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.tensor_scatter_nd_sub([1, 2, 3], [[0], [2]], [10, 20]))
+        array([ -9,   2, -17], dtype=int32)
+    """
     return raw.TensorScatterSub(tensor=tensor, indices=indices, updates=updates, name=name)
 
 
@@ -165,8 +239,24 @@ def where(condition, x=None, y=None, name=None):
     """With x and y, elements of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices
     of True.
 
-    >>> tf.where([True, False, True]).shape
-    TensorShape([Dimension(None), Dimension(1)])
+    Args:
+        condition: Bools.
+        x: A tensor of the shape of `condition`, or with as many rows; None to ask for indices.
+        y: A tensor of the shape of `x`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `x`; alone, index vectors [n, rank] of int64.
+
+    Raises:
+        ValueError: If only one of x and y is given.
+
+    Example:
+        >>> sess.run(tf.where([True, False, True], [1, 2, 3], [10, 20, 30]))
+        array([ 1, 20,  3], dtype=int32)
+        >>> sess.run(tf.where([True, False, True]))
+        array([[0],
+               [2]])
     """
     if both_given(x, y):
         return raw.Select(condition=condition, t=x, e=y, name=name)
@@ -175,7 +265,25 @@ def where(condition, x=None, y=None, name=None):
 
 
 def where_v2(condition, x=None, y=None, name=None):
-    """As `where`, but condition, x and y broadcast."""
+    """As `where`, but condition, x and y broadcast.
+
+    Args:
+        condition: Bools.
+        x: A tensor; None to ask for indices.
+        y: A tensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that all broadcast to; alone, index vectors [n, rank] of int64.
+
+    Raises:
+        ValueError: If only one of x and y is given.
+
+    Example:
+        >>> sess.run(tf.where_v2([[True], [False]], [1, 2], 0))
+        array([[1, 2],
+               [0, 0]], dtype=int32)
+    """
     if both_given(x, y):
         return raw.SelectV2(condition=condition, t=x, e=y, name=name)
     return where(condition, name=name)
@@ -218,8 +326,25 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere (1 and 0 of float32 by
     default).
 
-    >>> tf.one_hot([0, 2], 3).shape
-    TensorShape([Dimension(2), Dimension(3)])
+    Args:
+        indices: Whole numbers.
+        depth: The length of the new axis.
+        on_value: What stands at the index; 1 if None.
+        off_value: What stands elsewhere; 0 if None.
+        axis: Where the new axis is put; last if None.
+        dtype: The type of the result; that of the values, else float32.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with one axis more. An index that is out of range gives only `off_value`.
+
+    Raises:
+        TypeError: If the values' types don't fit.
+
+    Example:
+        >>> sess.run(tf.one_hot([0, 2], 3))
+        array([[1., 0., 0.],
+               [0., 0., 1.]], dtype=float32)
     """
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as name:
         on_dtype = None if on_value is None else convert_to_tensor(on_value).dtype.base_dtype
@@ -264,12 +389,39 @@ def _one_hot_shape(op):
 
 
 def dynamic_partition(data, partitions, num_partitions, name=None):
-    """A list of `num_partitions` tensors: the slices of `data` by the number that `partitions` has for each."""
+    """A list of `num_partitions` tensors: the slices of `data` by the number that `partitions` has for each.
+
+    Args:
+        data: The tensor to take apart.
+        partitions: For each slice of `data` the number of its part; the shape begins that of `data`.
+        num_partitions: How many parts there are.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> sess.run(tf.dynamic_partition([10, 20, 30], [1, 0, 1], 2))
+        [array([20], dtype=int32), array([10, 30], dtype=int32)]
+    """
     return raw.DynamicPartition(data=data, partitions=partitions, num_partitions=num_partitions, name=name)
 
 
 def dynamic_stitch(indices, data, name=None):
-    """One tensor from several: slice j of `data[m]` goes to row `indices[m][j]`; later ones win."""
+    """One tensor from several: slice j of `data[m]` goes to row `indices[m][j]`; later ones win.
+
+    Args:
+        indices: A list of tensors of rows.
+        data: A list of tensors, each of the shape of its indices followed by that of a row.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with as many rows as the largest index says.
+
+    Example:
+        >>> sess.run(tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]))
+        array([10, 20, 30], dtype=int32)
+    """
     return raw.DynamicStitch(indices=indices, data=data, name=name)
 
 
@@ -312,17 +464,57 @@ def _dynamic_stitch_shape(op):
 
 
 def unique(x, out_idx=dtypes.int32, name=None):
-    """(distinct values of a vector in the order they appear, for each element the index of its value)."""
+    """(distinct values of a vector in the order they appear, for each element the index of its value).
+
+    Args:
+        x: A vector.
+        out_idx: The type of the indices.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of two vectors, `y` and `idx`.
+
+    Example:
+        >>> sess.run(tf.unique([7, 3, 7]))
+        Unique(y=array([7, 3], dtype=int32), idx=array([0, 1, 0], dtype=int32))
+    """
     return raw.Unique(x=x, out_idx=out_idx, name=name)
 
 
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
-    """As `unique`, and how often each value appears."""
+    """As `unique`, and how often each value appears.
+
+    Args:
+        x: A vector.
+        out_idx: The type of the indices.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of three vectors, `y`, `idx` and `count`.
+
+    Example:
+        >>> sess.run(tf.unique_with_counts([7, 3, 7]))
+        UniqueWithCounts(y=array([7, 3], dtype=int32), idx=array([0, 1, 0], dtype=int32), count=array([2, 1], dtype=int32))
+    """
     return raw.UniqueWithCounts(x=x, out_idx=out_idx, name=name)
 
 
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
-    """(values of vector x that are not in y, their indices in x)."""
+    """(values of vector x that are not in y, their indices in x).
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        index_dtype: The type of the indices.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of two vectors.
+
+    Example:
+        >>> sess.run(tf.setdiff1d([1, 2, 3, 4], [2, 4]))
+        ListDiff(out=array([1, 3], dtype=int32), idx=array([0, 2], dtype=int32))
+    """
     return raw.ListDiff(x=x, y=y, out_idx=index_dtype, name=name)
 
 
@@ -360,7 +552,21 @@ def _list_diff_shape(op):
 
 
 def unravel_index(indices, dims, name=None):
-    """Index vectors (one row for each dimension) from flat indices into a tensor of shape `dims`."""
+    """Index vectors (one row for each dimension) from flat indices into a tensor of shape `dims`.
+
+    Args:
+        indices: Flat indices.
+        dims: The shape of the tensor they are of.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [rank, ...].
+
+    Example:
+        >>> sess.run(tf.unravel_index([5, 2], [2, 3]))
+        array([[1, 0],
+               [2, 2]], dtype=int32)
+    """
     return raw.UnravelIndex(indices=indices, dims=dims, name=name)
 
 
@@ -379,7 +585,19 @@ def _unravel_index_shape(op):
 
 
 def invert_permutation(x, name=None):
-    """The permutation that undoes `x`: y[x[i]] = i."""
+    """The permutation that undoes `x`: y[x[i]] = i.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape as `x`.
+
+    Example:
+        >>> sess.run(tf.invert_permutation([2, 0, 1]))
+        array([1, 2, 0], dtype=int32)
+    """
     return raw.InvertPermutation(x=x, name=name)
 
 

@@ -17,8 +17,21 @@ from everflow.ops.array.ragged_rows import ragged_form
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape joined along a new dimension.
 
-    >>> tf.stack([tf.zeros([3]), tf.ones([3])], axis=1).shape
-    TensorShape([Dimension(3), Dimension(2)])
+    Args:
+        values: The tensors.
+        axis: Where the new axis is put.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with one axis more.
+
+    Raises:
+        ValueError: If the axis is out of range, or shapes differ.
+
+    Example:
+        >>> sess.run(tf.stack([[1, 2], [3, 4]], axis=1))
+        array([[1, 3],
+               [2, 4]], dtype=int32)
     """
     if isinstance(values, (list, tuple)) and (form := ragged_form("stack", *values)):
         return form(values, axis, None if name == "stack" else name)
@@ -35,7 +48,24 @@ def stack(values, axis=0, name="stack"):
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
-    """The list of a tensor's slices along a dimension, without that dimension."""
+    """The list of a tensor's slices along a dimension, without that dimension.
+
+    Args:
+        value: The tensor.
+        num: How many slices there are, where that can't be seen.
+        axis: The axis to work along; negative ones count from the last.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list of tensors with one axis less.
+
+    Raises:
+        ValueError: If the number of slices can't be seen.
+
+    Example:
+        >>> sess.run(tf.unstack([[1, 2], [3, 4]]))
+        [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
+    """
     if num is None:
         value = convert_to_tensor(value)
         rank = value.shape.rank
@@ -49,7 +79,20 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 
 def parallel_stack(values, name="parallel_stack"):
-    """As `stack` along the first dimension, for fully known shapes; parts are copied as they arrive."""
+    """As `stack` along the first dimension, for fully known shapes; parts are copied as they arrive.
+
+    Args:
+        values: The tensors, of one shape that is known.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with one axis more.
+
+    Example:
+        >>> sess.run(tf.parallel_stack([[1, 2], [3, 4]]))
+        array([[1, 2],
+               [3, 4]], dtype=int32)
+    """
     with name_scope(name):
         first = convert_to_tensor(values[0])
         whole = TensorShape([len(values)]).concatenate(first.shape)
@@ -95,8 +138,22 @@ def _parallel_concat_shape(op):
 def concat(values, axis, name="concat"):
     """Tensors joined along a dimension they have.
 
-    >>> tf.concat([tf.zeros([2, 3]), tf.zeros([1, 3])], 0).shape
-    TensorShape([Dimension(3), Dimension(3)])
+    Args:
+        values: The tensors; they differ along this axis only.
+        axis: The axis.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If there are no tensors, or shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.concat([[[1, 2]], [[3, 4], [5, 6]]], axis=0))
+        array([[1, 2],
+               [3, 4],
+               [5, 6]], dtype=int32)
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
@@ -176,7 +233,23 @@ def _concat_offset_shape(op):
 
 
 def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
-    """Quantised tensors joined; returns the result and the range it covers."""
+    """Quantised tensors joined; returns the result and the range it covers.
+
+    Args:
+        concat_dim: The axis.
+        values: The quantised tensors.
+        input_mins: The lowest number of each.
+        input_maxes: The highest number of each.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The quantised tensor, and the lowest and highest number of its range.
+
+    Example:
+        >>> a, low, high = tf.quantize([0.0, 1.0], 0.0, 1.0, tf.quint8)
+        >>> sess.run(tf.quantized_concat(0, [a, a], [low, low], [high, high]))[0]
+        array([  0, 255,   0, 255], dtype=uint8)
+    """
     return raw.QuantizedConcat(
         concat_dim=concat_dim, values=values, input_mins=input_mins, input_maxes=input_maxes, name=name
     )
@@ -185,8 +258,24 @@ def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """A list of parts along a dimension: so many equal ones, or of the sizes given (one of which may be -1).
 
-    >>> [part.shape.as_list() for part in tf.split(tf.zeros([4, 6]), [1, 5], axis=1)]
-    [[4, 1], [4, 5]]
+    Args:
+        value: The tensor.
+        num_or_size_splits: How many equal parts, or a list of sizes, one of which may be -1.
+        axis: The axis to work along; negative ones count from the last.
+        num: How many parts there are, where that can't be seen.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        ValueError: If the number of parts can't be seen.
+
+    Example:
+        >>> sess.run(tf.split([1, 2, 3, 4, 5, 6], 3))
+        [array([1, 2], dtype=int32), array([3, 4], dtype=int32), array([5, 6], dtype=int32)]
+        >>> sess.run(tf.split([1, 2, 3, 4, 5, 6], [1, -1]))
+        [array([1], dtype=int32), array([2, 3, 4, 5, 6], dtype=int32)]
     """
     size_splits = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (numbers.Integral, Dimension)):

@@ -19,10 +19,25 @@ from everflow.ops.array.ragged_rows import has_ragged_form
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     """A tensor with `paddings[i] = [before, after]` elements added along each dimension.
 
-    `mode`: "CONSTANT" adds `constant_values`, "REFLECT" mirrors without the edge, "SYMMETRIC" with it.
+    Args:
+        tensor: The tensor.
+        paddings: How many are added: [rank, 2].
+        mode: `CONSTANT` adds `constant_values`, `REFLECT` mirrors without the edge, `SYMMETRIC` with it.
+        name: The name of the operation in the graph.
+        constant_values: What is added, a scalar.
 
-    >>> tf.pad(tf.zeros([2, 3]), [[1, 1], [0, 2]]).shape
-    TensorShape([Dimension(4), Dimension(5)])
+    Returns:
+        A larger tensor.
+
+    Raises:
+        ValueError: If the mode isn't known.
+
+    Example:
+        >>> sess.run(tf.pad([[1, 2], [3, 4]], [[0, 0], [1, 2]]))
+        array([[0, 1, 2, 0, 0],
+               [0, 3, 4, 0, 0]], dtype=int32)
+        >>> sess.run(tf.pad([1, 2, 3], [[2, 0]], "REFLECT"))
+        array([3, 2, 1, 2, 3], dtype=int32)
     """
     mode = mode.upper()
     if mode == "CONSTANT":
@@ -101,7 +116,21 @@ def _mirror_pad_grad_shape(op):
 
 @has_ragged_form
 def tile(input, multiples, name=None):
-    """A tensor repeated `multiples[i]` times along each dimension."""
+    """A tensor repeated `multiples[i]` times along each dimension.
+
+    Args:
+        input: The tensor to work on.
+        multiples: How often, for each axis.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A larger tensor.
+
+    Example:
+        >>> sess.run(tf.tile([[1, 2]], [2, 2]))
+        array([[1, 2, 1, 2],
+               [1, 2, 1, 2]], dtype=int32)
+    """
     return raw.Tile(input=input, multiples=multiples, name=name)
 
 
@@ -142,8 +171,20 @@ def _tile_grad_shape(op):
 def transpose(a, perm=None, name="transpose", conjugate=False):
     """A tensor with its dimensions in another order, by default the opposite one.
 
-    >>> tf.transpose(tf.zeros([2, 3, 4]), [1, 0, 2]).shape
-    TensorShape([Dimension(3), Dimension(2), Dimension(4)])
+    Args:
+        a: The tensor.
+        perm: The axes in their new order; the opposite one if None.
+        name: The name of the operation in the graph.
+        conjugate: Whether the elements are conjugated, too.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.transpose([[1, 2, 3], [4, 5, 6]]))
+        array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
     """
     with name_scope(name, "transpose", [a]) as name:
         a = convert_to_tensor(a, name="a")
@@ -160,7 +201,24 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """A tensor with its last two dimensions swapped."""
+    """A tensor with its last two dimensions swapped.
+
+    Args:
+        a: Matrices: [..., n, m].
+        name: The name of the operation in the graph.
+        conjugate: Whether the elements are conjugated, too.
+
+    Returns:
+        Matrices: [..., m, n].
+
+    Raises:
+        ValueError: If the rank is less than 2.
+
+    Example:
+        >>> sess.run(tf.matrix_transpose([[1, 2], [3, 4]]))
+        array([[1, 3],
+               [2, 4]], dtype=int32)
+    """
     with name_scope(name, values=[a]):
         a = convert_to_tensor(a, name="a")
         dimensions = a.shape.rank
@@ -192,7 +250,21 @@ def _transpose_shape(op):
 
 
 def reverse(tensor, axis, name=None):
-    """A tensor turned around along these dimensions."""
+    """A tensor turned around along these dimensions.
+
+    Args:
+        tensor: The tensor.
+        axis: The axes, in a list.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.reverse([[1, 2], [3, 4]], [1]))
+        array([[2, 1],
+               [4, 3]], dtype=int32)
+    """
     return raw.ReverseV2(tensor=tensor, axis=axis, name=name)
 
 
@@ -220,7 +292,28 @@ def _reverse_shape(op):
 
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
-    """Each batch entry with its first `seq_lengths[i]` steps turned around and the rest as it is."""
+    """Each batch entry with its first `seq_lengths[i]` steps turned around and the rest as it is.
+
+    Args:
+        input: The tensor to work on.
+        seq_lengths: The length of each sequence.
+        seq_axis: The axis of steps.
+        batch_axis: The axis of sequences; 0 if None.
+        name: The name of the operation in the graph.
+        seq_dim: An older name of `seq_axis`.
+        batch_dim: An older name of `batch_axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If both names of an argument are given, or no axis of steps.
+
+    Example:
+        >>> sess.run(tf.reverse_sequence([[1, 2, 3, 0], [4, 5, 0, 0]], [3, 2], seq_axis=1))
+        array([[3, 2, 1, 0],
+               [5, 4, 0, 0]], dtype=int32)
+    """
     seq_axis = either("seq_axis", seq_axis, "seq_dim", seq_dim)
     batch_axis = either("batch_axis", batch_axis, "batch_dim", batch_dim)
     if seq_axis is None:
@@ -247,7 +340,21 @@ def _reverse_sequence_shape(op):
 
 
 def roll(input, shift, axis, name=None):
-    """A tensor whose elements are moved along dimensions, those that fall off the end coming in at the front."""
+    """A tensor whose elements are moved along dimensions, those that fall off the end coming in at the front.
+
+    Args:
+        input: The tensor to work on.
+        shift: How far, for each axis.
+        axis: The axis or axes.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.roll([1, 2, 3, 4], shift=1, axis=0))
+        array([4, 1, 2, 3], dtype=int32)
+    """
     return raw.Roll(input=input, shift=shift, axis=axis, name=name)
 
 

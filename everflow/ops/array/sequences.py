@@ -33,8 +33,21 @@ from everflow.ops.array.layout import tile, transpose
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """The slices of `tensor` where a boolean `mask` over some of its dimensions, from `axis` on, holds.
 
-    >>> tf.boolean_mask([1, 2, 3], [True, False, True]).shape
-    TensorShape([Dimension(None)])
+    Args:
+        tensor: The tensor to take from.
+        mask: The bools; their rank must be known.
+        name: The name of the operation in the graph.
+        axis: The first axis of `tensor` that the mask is over; 0 if None.
+
+    Returns:
+        A tensor with one axis in place of those of the mask.
+
+    Raises:
+        ValueError: If the mask is a scalar, its rank isn't known, or it doesn't fit.
+
+    Example:
+        >>> sess.run(tf.boolean_mask([1, 2, 3], [True, False, True]))
+        array([1, 3], dtype=int32)
     """
     with name_scope(name, values=[tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -70,8 +83,22 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """True in the first `lengths[i]` places of each row, False after; rows are `maxlen` long (by default the longest
     length).
 
-    >>> tf.sequence_mask([1, 3], 4).shape
-    TensorShape([Dimension(2), Dimension(4)])
+    Args:
+        lengths: Whole numbers.
+        maxlen: The length of a row; the largest of `lengths` if None.
+        dtype: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with one axis more.
+
+    Raises:
+        ValueError: If `maxlen` is not a scalar.
+
+    Example:
+        >>> sess.run(tf.sequence_mask([1, 3], 4))
+        array([[ True, False, False, False],
+               [ True,  True,  True, False]])
     """
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
@@ -94,8 +121,21 @@ def meshgrid(*args, **kwargs):
     """Coordinate grids of vectors: for each a tensor over all of them. `indexing="xy"` puts the second vector's axis
     first.
 
-    >>> [grid.shape.as_list() for grid in tf.meshgrid([1, 2, 3], [4, 5])]
-    [[2, 3], [2, 3]]
+    Args:
+        *args: The vectors.
+        **kwargs: `indexing`, `xy` or `ij`, and `name`.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        TypeError: If a keyword isn't known.
+        ValueError: If `indexing` is something else.
+
+    Example:
+        >>> sess.run(tf.meshgrid([1, 2, 3], [4, 5]))[1]
+        array([[4, 4, 4],
+               [5, 5, 5]], dtype=int32)
     """
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
@@ -124,8 +164,18 @@ def meshgrid(*args, **kwargs):
 def repeat(input, repeats, axis=None, name=None):
     """Each element (or slice along `axis`) repeated; without an axis the input is flattened first.
 
-    >>> tf.repeat([1, 2], [2, 3]).shape
-    TensorShape([Dimension(None)])
+    Args:
+        input: The tensor to work on.
+        repeats: How often: a number, or one for each.
+        axis: The axis along which slices are repeated; None for the elements of the flattened input.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.repeat([1, 2], [2, 3]))
+        array([1, 1, 2, 2, 2], dtype=int32)
     """
     if axis is None:
         input, axis = reshape(input, [-1]), 0
@@ -202,13 +252,42 @@ def tile_one_dimension(data, axis, multiple):
 
 
 def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The values in order along an axis."""
+    """The values in order along an axis.
+
+    Args:
+        values: The numbers.
+        axis: The axis to work along; negative ones count from the last.
+        direction: `ASCENDING` or `DESCENDING`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `values`.
+
+    Example:
+        >>> sess.run(tf.sort([3, 1, 2], direction="DESCENDING"))
+        array([3, 2, 1], dtype=int32)
+    """
     with name_scope(name, "sort"):
         return _sort_or_argsort(values, axis, direction, False)
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The indices that put values in order along an axis; equal values keep their order whatever `stable` says."""
+    """The indices that put values in order along an axis; equal values keep their order whatever `stable` says.
+
+    Args:
+        values: The numbers.
+        axis: The axis to work along; negative ones count from the last.
+        direction: `ASCENDING` or `DESCENDING`.
+        stable: No effect: it always is.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Indices along the axis, int32.
+
+    Example:
+        >>> sess.run(tf.argsort([3, 1, 2]))
+        array([1, 2, 0], dtype=int32)
+    """
     with name_scope(name, "argsort"):
         return _sort_or_argsort(values, axis, direction, True)
 
@@ -251,8 +330,22 @@ def _descending(values, axis, want_indices):
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
     """For each value the index at which it would keep its sorted row sorted, before or after equal ones.
 
-    >>> tf.searchsorted([1, 3, 5], [3, 4]).shape
-    TensorShape([Dimension(2)])
+    Args:
+        sorted_sequence: Rows that ascend.
+        values: Rows of values, as many.
+        side: `left` or `right` of equal ones.
+        out_type: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Whole numbers of the shape of `values`.
+
+    Raises:
+        ValueError: If the side is something else.
+
+    Example:
+        >>> sess.run(tf.searchsorted([1, 3, 5], [3, 4]))
+        array([1, 2], dtype=int32)
     """
     sequence_size = shape_internal(sorted_sequence)[-1]
     values_size = shape_internal(values)[-1]
@@ -276,6 +369,24 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     """The Levenshtein distance between the sequences along the last dimension of two SparseTensors.
 
     `normalize` divides by the length of the truth.
+
+    Args:
+        hypothesis: The sequences that were found.
+        truth: The sequences that are right.
+        normalize: Whether distances are divided by the lengths of the truth.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A float tensor without the last dimension.
+
+    Raises:
+        TypeError: If the sequences are no SparseTensors.
+
+    Example:
+        >>> found = tf.SparseTensor([[0, 0], [0, 1]], ["a", "b"], [1, 2])
+        >>> right = tf.SparseTensor([[0, 0], [0, 1]], ["a", "c"], [1, 2])
+        >>> sess.run(tf.edit_distance(found, right))
+        array([0.5], dtype=float32)
     """
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(value, (SparseTensor, SparseTensorValue)):

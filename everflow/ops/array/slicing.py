@@ -22,7 +22,22 @@ from everflow.ops.shape_rules import like_first
 
 
 def slice_(input_, begin, size, name=None):
-    """A block of a tensor: from `begin`, of these sizes; -1 takes all that is left."""
+    """A block of a tensor: from `begin`, of these sizes; -1 takes all that is left.
+
+    Args:
+        input_: The tensor.
+        begin: Where the block begins along each axis.
+        size: How long it is along each axis.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> sess.run(tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]))
+        array([[2, 3],
+               [5, 6]], dtype=int32)
+    """
     return raw.Slice(input=input_, begin=begin, size=size, name=name)
 
 
@@ -71,9 +86,31 @@ def strided_slice(
     var=None,
     name=None,
 ):
-    """A slice with strides, as `tensor[begin:end:stride]` makes it; bit i of a mask is about the i-th entry.
+    """A slice with strides, as `tensor[begin:end:stride]` makes it; bit i of a mask is about the i-th entry. The result of
+    slicing a variable has `assign(value)`, which writes into that slice.
 
-    The result of slicing a variable has `assign(value)`, which writes into that slice.
+    Args:
+        input_: The tensor.
+        begin: Where it begins along each axis.
+        end: Where it ends along each axis, not included.
+        strides: The steps; ones if None.
+        begin_mask: Entries whose `begin` doesn't count: from the start.
+        end_mask: Entries whose `end` doesn't count: to the end.
+        ellipsis_mask: The entry that stands for all axes not mentioned.
+        new_axis_mask: Entries that add an axis of size 1.
+        shrink_axis_mask: Entries that take one index, and so drop the axis.
+        var: The variable that `input_` was read from.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If there is more than one ellipsis.
+
+    Example:
+        >>> sess.run(tf.strided_slice([1, 2, 3, 4, 5], [1], [5], [2]))
+        array([2, 4], dtype=int32)
     """
     if strides is None:
         strides = ones_like(begin)

@@ -26,7 +26,23 @@ def _name(x):
 
 
 def assert_type(tensor, tf_type, message=None, name=None):
-    """Raise TypeError unless a tensor has a type."""
+    """Raise TypeError unless a tensor has a type.
+
+    Args:
+        tensor: The tensor.
+        tf_type: The type it must have.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        An operation that does nothing: the check is done when the graph is built.
+
+    Raises:
+        TypeError: If it has another type.
+
+    Example:
+        >>> sess.run(tf.assert_type(tf.constant(1.0), tf.float32))
+    """
     message = message or ""
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor") if not isinstance(tensor, SparseTensor) else tensor
@@ -37,7 +53,22 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 
 def assert_integer(x, message=None, name=None):
-    """Raise TypeError unless a tensor holds integers."""
+    """Raise TypeError unless a tensor holds integers.
+
+    Args:
+        x: The tensor.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        An operation that does nothing: the check is done when the graph is built.
+
+    Raises:
+        TypeError: If the tensor holds something else.
+
+    Example:
+        >>> sess.run(tf.assert_integer(tf.constant([1, 2])))
+    """
     message = message or ""
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
@@ -47,7 +78,23 @@ def assert_integer(x, message=None, name=None):
 
 
 def assert_scalar(tensor, name=None, message=None):
-    """The tensor; ValueError unless it is a scalar."""
+    """The tensor; ValueError unless it is a scalar.
+
+    Args:
+        tensor: The tensor.
+        name: The name of the operations.
+        message: Text to put before what the error says.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If its rank is known and is not 0.
+
+    Example:
+        >>> sess.run(tf.assert_scalar(3.0))
+        np.float32(3.0)
+    """
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor.shape.rank != 0:
@@ -56,14 +103,42 @@ def assert_scalar(tensor, name=None, message=None):
 
 
 def assert_proper_iterable(values):
-    """Raise TypeError unless values is an iterable that is not itself a tensor, array or string."""
+    """Raise TypeError unless values is an iterable that is not itself a tensor, array or string.
+
+    Args:
+        values: What to check.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: If it is a tensor, array or string, or can't be iterated over.
+
+    Example:
+        >>> tf.assert_proper_iterable([tf.constant(1), tf.constant(2)])
+    """
     one_value = isinstance(values, (Tensor, SparseTensor, np.ndarray, bytes, str)) or is_tensor(values)
     if one_value or not hasattr(values, "__iter__"):
         raise TypeError(f"values must be a list or another iterable of tensors, not {type(values)}")
 
 
 def assert_same_float_dtype(tensors=None, dtype=None):
-    """The one float type of some tensors (float32 where there are none); ValueError where they differ."""
+    """The one float type of some tensors (float32 where there are none); ValueError where they differ.
+
+    Args:
+        tensors: The tensors; Nones are passed over.
+        dtype: The type they must have.
+
+    Returns:
+        That type.
+
+    Raises:
+        ValueError: If they differ, or are no floats.
+
+    Example:
+        >>> tf.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
+        tf.float32
+    """
     given = [tensor for tensor in tensors or () if tensor is not None]
     common = dtype or (given[0].dtype.base_dtype if given else dtypes.float32)
     for tensor in given:
@@ -120,7 +195,22 @@ def _assert_ranks(x, relation, ranks, data, summarize, message):
 def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
     """Assert that x has this rank.
 
-    >>> tf.assert_rank(tf.zeros([2, 3]), 2)
+    Args:
+        x: A tensor, or what can be made one.
+        rank: The rank it must have: a number, or a scalar tensor.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks; one that does nothing where the rank is known.
+
+    Raises:
+        ValueError: If the rank is known and is another one.
+
+    Example:
+        >>> sess.run(tf.assert_rank(tf.zeros([2, 3]), 2))
     """
     with name_scope(name, "assert_rank", [x, rank, *(data or [])]):
         x = x if isinstance(x, SparseTensor) else convert_to_tensor(x, name="x")
@@ -128,13 +218,49 @@ def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
 
 
 def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None):
-    """Assert that x has at least this rank."""
+    """Assert that x has at least this rank.
+
+    Args:
+        x: A tensor, or what can be made one.
+        rank: The least rank it may have.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks; one that does nothing where the rank is known.
+
+    Raises:
+        ValueError: If the rank is known and is smaller.
+
+    Example:
+        >>> sess.run(tf.assert_rank_at_least(tf.zeros([2, 3]), 1))
+    """
     with name_scope(name, "assert_rank_at_least", [x, rank, *(data or [])]):
         return _assert_ranks(convert_to_tensor(x, name="x"), _AT_LEAST, [rank], data, summarize, message)
 
 
 def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
-    """Assert that the rank of x is one of several."""
+    """Assert that the rank of x is one of several.
+
+    Args:
+        x: A tensor, or what can be made one.
+        ranks: The ranks it may have.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks; one that does nothing where the rank is known.
+
+    Raises:
+        ValueError: If the rank is known and is none of them.
+
+    Example:
+        >>> sess.run(tf.assert_rank_in(tf.zeros([2, 3]), (1, 2)))
+    """
     with name_scope(name, "assert_rank_in", [x, *ranks, *(data or [])]):
         x = x if isinstance(x, SparseTensor) else convert_to_tensor(x, name="x")
         return _assert_ranks(x, _IN, ranks, data, summarize, message)

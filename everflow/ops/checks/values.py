@@ -32,7 +32,18 @@ NUMERIC_TYPES = frozenset(
 
 
 def is_numeric_tensor(tensor):
-    """Whether this is a tensor of numbers: neither bools nor strings."""
+    """Whether this is a tensor of numbers: neither bools nor strings.
+
+    Args:
+        tensor: Any object.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.is_numeric_tensor(tf.constant(1.0)), tf.is_numeric_tensor(tf.constant("a"))
+        (True, False)
+    """
     return isinstance(tensor, Tensor) and tensor.dtype.base_dtype in NUMERIC_TYPES
 
 
@@ -76,8 +87,26 @@ def _comparison(x, y, data, summarize, message, op_type, sign, compare):
 def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
     """Assert that x == y holds for every element.
 
-    >>> with tf.control_dependencies([tf.assert_equal(x, y)]):
-    ...     output = tf.reduce_sum(x)
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> x = tf.constant([1, 2])
+        >>> with tf.control_dependencies([tf.assert_equal(x, [1, 2])]):
+        ...     y = tf.reduce_sum(x)
+        >>> sess.run(y)
+        np.int32(3)
     """
     with name_scope(name, "assert_equal", [x, y, data]):
         if x is y:
@@ -87,31 +116,121 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
 
 
 def assert_none_equal(x, y, data=None, summarize=None, message=None, name=None):
-    """Assert that x != y holds for every element."""
+    """Assert that x != y holds for every element.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> sess.run(tf.assert_none_equal([1, 2], [2, 1]))
+    """
     with name_scope(name, "assert_none_equal", [x, y, data]):
         return _comparison(x, y, data, summarize, message, "NotEqual", "!=", np.not_equal)
 
 
 def assert_less(x, y, data=None, summarize=None, message=None, name=None):
-    """Assert that x < y holds for every element."""
+    """Assert that x < y holds for every element.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> sess.run(tf.assert_less([0, 0], [1, 1]))
+    """
     with name_scope(name, "assert_less", [x, y, data]):
         return _comparison(x, y, data, summarize, message, "Less", "<", np.less)
 
 
 def assert_less_equal(x, y, data=None, summarize=None, message=None, name=None):
-    """Assert that x <= y holds for every element."""
+    """Assert that x <= y holds for every element.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> sess.run(tf.assert_less_equal([1, 0], [1, 1]))
+    """
     with name_scope(name, "assert_less_equal", [x, y, data]):
         return _comparison(x, y, data, summarize, message, "LessEqual", "<=", np.less_equal)
 
 
 def assert_greater(x, y, data=None, summarize=None, message=None, name=None):
-    """Assert that x > y holds for every element."""
+    """Assert that x > y holds for every element.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> sess.run(tf.assert_greater([2, 3], [1, 1]))
+    """
     with name_scope(name, "assert_greater", [x, y, data]):
         return _comparison(x, y, data, summarize, message, "Greater", ">", np.greater)
 
 
 def assert_greater_equal(x, y, data=None, summarize=None, message=None, name=None):
-    """Assert that x >= y holds for every element."""
+    """Assert that x >= y holds for every element.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> sess.run(tf.assert_greater_equal([1, 3], [1, 1]))
+    """
     with name_scope(name, "assert_greater_equal", [x, y, data]):
         return _comparison(x, y, data, summarize, message, "GreaterEqual", ">=", np.greater_equal)
 
@@ -119,6 +238,25 @@ def assert_greater_equal(x, y, data=None, summarize=None, message=None, name=Non
 def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
     """Assert that |x - y| < atol + rtol * |y| holds for every element. The tolerances default to ten of the type's
     steps at 1.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        rtol: How far they may differ for each unit of `y`.
+        atol: How far they may differ in any case.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        The operation that checks, for `tf.control_dependencies`.
+
+    Raises:
+        InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+    Example:
+        >>> sess.run(tf.assert_near([1.0], [1.0000001]))
     """
     message = message or ""
     with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
@@ -141,8 +279,28 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
         return Assert(reductions.reduce_all(raw.Less(difference, tolerance)), data, summarize=summarize)
 
 
-def _against_zero(default_name, sign, compare, message_shown=True):
-    """An assertion that compares x with zero by another assertion."""
+_AGAINST_ZERO = """Assert that x {sign} 0 holds for every element.
+
+Args:
+    x: A tensor, or what can be made one.
+    data: What is shown when it fails: a list of tensors; `x` if None.
+    summarize: How many entries of each tensor to show.
+    message: Text to put before what the error says.
+    name: The name of the operations.
+
+Returns:
+    The operation that checks, for `tf.control_dependencies`.
+
+Raises:
+    InvalidArgumentError: If it is false: at once where the values are known, else when the operation runs.
+
+Example:
+    >>> sess.run(tf.{name}({at}))
+"""
+
+
+def _against_zero(default_name, sign, compare, message_shown=True, *, at):
+    """An assertion that compares x with zero by another assertion, and holds `at` some values."""
 
     def check(x, data=None, summarize=None, message=None, name=None):
         message = message or ""
@@ -155,17 +313,23 @@ def _against_zero(default_name, sign, compare, message_shown=True):
             return compare(x, zero, data, summarize)
 
     check.__name__ = check.__qualname__ = default_name
-    check.__doc__ = f"Assert that x {sign} 0 holds for every element."
+    check.__doc__ = _AGAINST_ZERO.format(sign=sign, name=default_name, at=at)
     return check
 
 
-assert_positive = _against_zero("assert_positive", ">", lambda x, zero, *rest: assert_less(zero, x, *rest))
-assert_negative = _against_zero("assert_negative", "<", lambda x, zero, *rest: assert_less(x, zero, *rest))
+assert_positive = _against_zero("assert_positive", ">", lambda x, zero, *rest: assert_less(zero, x, *rest), at="[1, 2]")
+assert_negative = _against_zero(
+    "assert_negative", "<", lambda x, zero, *rest: assert_less(x, zero, *rest), at="[-1, -2]"
+)
 assert_non_negative = _against_zero(
-    "assert_non_negative", ">=", lambda x, zero, *rest: assert_less_equal(zero, x, *rest)
+    "assert_non_negative", ">=", lambda x, zero, *rest: assert_less_equal(zero, x, *rest), at="[0, 2]"
 )
 assert_non_positive = _against_zero(
-    "assert_non_positive", "<=", lambda x, zero, *rest: assert_less_equal(x, zero, *rest), message_shown=False
+    "assert_non_positive",
+    "<=",
+    lambda x, zero, *rest: assert_less_equal(x, zero, *rest),
+    message_shown=False,
+    at="[0, -2]",
 )
 
 
@@ -184,7 +348,19 @@ def _steps(x):
 
 
 def is_non_decreasing(x, name=None):
-    """Whether each element is at least as large as the one before it."""
+    """Whether each element is at least as large as the one before it.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operations.
+
+    Returns:
+        A scalar bool tensor.
+
+    Example:
+        >>> sess.run(tf.is_non_decreasing([1, 1, 2]))
+        np.True_
+    """
     with name_scope(name, "is_non_decreasing", [x]):
         difference = _steps(x)
         zero = convert_to_tensor(0, dtype=difference.dtype.base_dtype)
@@ -192,7 +368,19 @@ def is_non_decreasing(x, name=None):
 
 
 def is_strictly_increasing(x, name=None):
-    """Whether each element is larger than the one before it."""
+    """Whether each element is larger than the one before it.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operations.
+
+    Returns:
+        A scalar bool tensor.
+
+    Example:
+        >>> sess.run(tf.is_strictly_increasing([1, 1, 2]))
+        np.False_
+    """
     with name_scope(name, "is_strictly_increasing", [x]):
         difference = _steps(x)
         zero = convert_to_tensor(0, dtype=difference.dtype.base_dtype)
@@ -201,12 +389,46 @@ def is_strictly_increasing(x, name=None):
 
 @takes_ragged()
 def check_numerics(tensor, message, name=None):
-    """The tensor; InvalidArgumentError with the message when it holds NaN or infinity."""
+    """The tensor; InvalidArgumentError with the message when it holds NaN or infinity.
+
+    Args:
+        tensor: The floats to check.
+        message: What the error says.
+        name: The name of the operations.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        InvalidArgumentError: When it runs, if a value is NaN or infinite.
+
+    Example:
+        >>> sess.run(tf.check_numerics(tf.log([1.0, 2.0]), "logarithms"))
+        array([0.       , 0.6931472], dtype=float32)
+    """
     return raw.CheckNumerics(tensor, message=message, name=name)
 
 
 def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
-    """The tensor, to be had only where it holds neither NaN nor infinity."""
+    """The tensor, to be had only where it holds neither NaN nor infinity.
+
+    Args:
+        t: The tensor.
+        msg: What the error says.
+        name: The name of the operations.
+        x: Another name of `t`.
+        message: Another name of `msg`.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        InvalidArgumentError: When it runs, if a value is NaN or infinite.
+
+    Example:
+        >>> sess.run(tf.verify_tensor_all_finite([1.0, 2.0], "values"))
+        array([1., 2.], dtype=float32)
+    """
     x = either("x", x, "t", t)
     message = either("message", message, "msg", msg)
     with name_scope(name, "VerifyFinite", [x]):
@@ -217,7 +439,20 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
 
 
 def add_check_numerics_ops():
-    """An op that checks every float tensor of the graph for NaN and infinity, in the order in which they were made."""
+    """An op that checks every float tensor of the graph for NaN and infinity, in the order in which they were made.
+
+    Returns:
+        An operation that groups the checks.
+
+    Raises:
+        RuntimeError: When executing eagerly, or if the graph has control flow.
+
+    Example:
+        >>> y = tf.sqrt(tf.constant([4.0]))
+        >>> checks = tf.add_check_numerics_ops()
+        >>> sess.run([y, checks])[0]
+        array([2.], dtype=float32)
+    """
     checks = []
     for op in get_default_graph().get_operations():
         for output in op.outputs:

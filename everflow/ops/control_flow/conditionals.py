@@ -25,7 +25,27 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     """What `true_fn()` returns where `pred` is true when run, else what `false_fn()` returns. Only that branch's ops
     run.
 
-    >>> y = tf.cond(x > 0.0, lambda: tf.sqrt(x), lambda: tf.zeros_like(x))
+    Args:
+        pred: A scalar bool tensor; a Python bool picks the branch at once.
+        true_fn: The function of the first branch.
+        false_fn: The function of the other branch.
+        strict: Whether a list of one tensor stays a list.
+        name: The name of the operation in the graph.
+        fn1: An older name of `true_fn`.
+        fn2: An older name of `false_fn`.
+
+    Returns:
+        What the branch returns: a tensor, or the structure that both functions return.
+
+    Raises:
+        TypeError: If a branch is missing or is no function.
+        ValueError: If both branches return different types or structures.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> y = tf.cond(x > 0.0, lambda: tf.sqrt(x), lambda: tf.zeros_like(x))
+        >>> sess.run(y, {x: 9.0}), sess.run(y, {x: -9.0})
+        (np.float32(3.0), np.float32(0.0))
     """
     true_fn, false_fn = _renamed(true_fn, fn1, "true_fn", "fn1"), _renamed(false_fn, fn2, "false_fn", "fn2")
     if not callable(true_fn):
@@ -143,7 +163,23 @@ def smart_constant_value(pred):
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     """What the function of the first true predicate returns; `default()` where none is true.
 
-    >>> r = tf.case([(x < 1, lambda: 10), (x < 2, lambda: 20)], default=lambda: 30)
+    Args:
+        pred_fn_pairs: Pairs of a bool tensor and a function without arguments, in a list or dictionary.
+        default: The function for when none is true; if None, that one must be is checked.
+        exclusive: Whether to check that no more than one is true.
+        strict: Whether a list of one tensor stays a list.
+        name: The name of the operation in the graph.
+
+    Returns:
+        What the function returns; all must return the same types and structure.
+
+    Raises:
+        TypeError: If the pairs are not pairs of a bool tensor and a function.
+
+    Example:
+        >>> x = tf.constant(1.5)
+        >>> sess.run(tf.case([(x < 1.0, lambda: 10), (x < 2.0, lambda: 20)], default=lambda: 30))
+        np.int32(20)
     """
     return _case(cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=False, strict=strict)
 
@@ -228,7 +264,27 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
 
 
 def Assert(condition, data, summarize=None, name=None):
-    """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run."""
+    """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run.
+
+    Args:
+        condition: A bool, or a tensor of them that must all be true.
+        data: The tensors to show when it is false.
+        summarize: How many entries of each tensor to show.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The operation, for `tf.control_dependencies`. When executing eagerly, None.
+
+    Raises:
+        InvalidArgumentError: When executing eagerly and the condition is false; in a graph, when the operation runs.
+
+    Example:
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.control_dependencies([tf.Assert(tf.reduce_all(x > 0.0), [x])]):
+        ...     y = tf.log(x)
+        >>> sess.run(y)
+        array([0.       , 0.6931472], dtype=float32)
+    """
     if executing_eagerly():
         if not condition:
             shown = "\n".join(str(convert_to_tensor(d).numpy()) for d in data)

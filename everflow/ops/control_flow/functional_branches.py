@@ -38,7 +38,23 @@ def functional_cond(pred, true_fn, false_fn, scope):
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     """What the function at an index returns; the default (or the last) where there is none of that index.
 
-    >>> tf.switch_case(index, [lambda: tf.constant(17), lambda: tf.constant(31)], default=lambda: tf.constant(-1))
+    Args:
+        branch_index: A scalar int32 tensor.
+        branch_fns: The functions, in a list, or as pairs with their numbers.
+        default: The function for other numbers; the last one if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        TypeError: If the functions are not given so.
+
+    Example:
+        >>> index = tf.placeholder(tf.int32, [])
+        >>> chosen = tf.switch_case(index, [lambda: tf.constant(17), lambda: tf.constant(31)])
+        >>> sess.run(chosen, {index: 0}), sess.run(chosen, {index: 5})
+        (np.int32(17), np.int32(31))
     """
     if not isinstance(branch_index, Tensor):
         raise TypeError(f"branch_index must be a Tensor, got {type(branch_index)}")

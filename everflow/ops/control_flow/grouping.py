@@ -11,14 +11,39 @@ from everflow.framework.scopes import colocate_with, control_dependencies, devic
 
 
 def no_op(name=None):
-    """An operation that does nothing, to hang control dependencies on."""
+    """An operation that does nothing, to hang control dependencies on.
+
+    Args:
+        name: The name of the operation in the graph.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> sess.run(tf.no_op())
+    """
     return raw.NoOp(name=name)
 
 
 def group(*inputs, **kwargs):
     """An operation that is done when all of `inputs` are.
 
-    >>> both = tf.group(tf.no_op(), tf.no_op(), name="both")
+    Args:
+        *inputs: Operations and tensors, or lists of them.
+        **kwargs: `name`.
+
+    Returns:
+        An operation.
+
+    Raises:
+        TypeError: If an input is something else, or a keyword isn't known.
+
+    Example:
+        >>> a, b = tf.Variable(0), tf.Variable(0)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(tf.group(a.assign(1), b.assign(2), name="both"))
+        >>> sess.run([a, b])
+        [np.int32(1), np.int32(2)]
     """
     name = kwargs.pop("name", None)
     if kwargs:
@@ -66,7 +91,25 @@ def _identity(tensor, name):
 
 
 def tuple(tensors, name=None, control_inputs=None):
-    """The tensors again, each to be had only after all of them (and `control_inputs`) are computed."""
+    """The tensors again, each to be had only after all of them (and `control_inputs`) are computed.
+
+    Args:
+        tensors: The tensors, IndexedSlices or Nones.
+        name: The name of the operation in the graph.
+        control_inputs: Operations to wait for, too.
+
+    Returns:
+        A list.
+
+    Raises:
+        ValueError: If there are no tensors.
+        TypeError: If a control input is no operation or tensor.
+
+    Example:
+        >>> a, b = tf.tuple([tf.constant(1), tf.constant(2)])
+        >>> sess.run([a, b])
+        [np.int32(1), np.int32(2)]
+    """
     if executing_eagerly():
         return list(tensors)
     with name_scope(name, "tuple", tensors) as name:

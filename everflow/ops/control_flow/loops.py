@@ -28,7 +28,30 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                maximum_iterations=None, return_same_structure=False):  # fmt: skip
     """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds when run; returns the last loop variables.
 
-    >>> i = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)])
+    Args:
+        cond: The function of the loop variables that returns a scalar bool tensor.
+        body: The function of the loop variables that returns their next values.
+        loop_vars: The first values: a tensor, or a structure of them.
+        shape_invariants: The shapes that loop variables keep, where sizes change from round to round.
+        parallel_iterations: How many rounds may be under way at the same time.
+        back_prop: Whether gradients can be taken through it.
+        swap_memory: Whether values kept for the gradient may move to the host's memory; memory is the host's already.
+        name: The name of the operation in the graph.
+        maximum_iterations: The most rounds.
+        return_same_structure: Whether the result always has the structure of `loop_vars`; else one variable is returned
+            alone.
+
+    Returns:
+        The last loop variables.
+
+    Raises:
+        TypeError: If `cond` or `body` is no function.
+        ValueError: If there are no loop variables, or their types, shapes or structure change.
+
+    Example:
+        >>> total, i = tf.while_loop(lambda total, i: i < 5, lambda total, i: [total + i, i + 1], [0, 0])
+        >>> sess.run([total, i])
+        [np.int32(10), np.int32(5)]
     """
     if not callable(cond):
         raise TypeError("cond must be callable.")

@@ -79,7 +79,23 @@ def check_callable(function):
 def py_func(func, inp, Tout, stateful=True, name=None):
     """An op that calls `func(*arrays)`, with numpy arrays, and returns tensors of the dtypes `Tout`.
 
-    >>> y = tf.py_func(lambda x: np.sinh(x), [x], tf.float32)
+    Args:
+        func: The function of arrays; it returns arrays.
+        inp: A list of tensors.
+        Tout: The type, or list of types, of what it returns.
+        stateful: Whether it may return something else for the same arrays.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor, or list of tensors, of unknown shapes. The function stays in this process: a saved graph doesn't have
+        it.
+
+    Raises:
+        ValueError: If `Tout` and what is returned don't fit together, when it runs.
+
+    Example:
+        >>> sess.run(tf.py_func(lambda a: np.sinh(a), [tf.constant([0.0, 1.0])], tf.float32))
+        array([0.       , 1.1752012], dtype=float32)
     """
     check_callable(func)
     if isinstance(func, np.ufunc):
@@ -107,7 +123,25 @@ def _call(function, inp, types):
 
 
 def numpy_function(func, inp, Tout, name=None):
-    """Another name of `py_func` with state."""
+    """Another name of `py_func` with state.
+
+    Args:
+        func: The function of arrays; it returns arrays.
+        inp: A list of tensors.
+        Tout: The type, or list of types, of what it returns.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor, or list of tensors, of unknown shapes. The function stays in this process: a saved graph doesn't have
+        it.
+
+    Raises:
+        ValueError: If `Tout` and what is returned don't fit together, when it runs.
+
+    Example:
+        >>> sess.run(tf.numpy_function(lambda a: np.sinh(a), [tf.constant([0.0, 1.0])], tf.float32))
+        array([0.       , 1.1752012], dtype=float32)
+    """
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 

@@ -36,11 +36,24 @@ def function(
 ):
     """Make a function of the graph of a Python function; it is traced when it is called with arguments of a new kind.
 
-    There is no other compiler to hand it to: `experimental_compile` changes nothing.
+    Args:
+        func: The function. Without it, the result is a decorator.
+        input_signature: TensorSpecs of the arguments: then it is traced once, for those.
+        autograph: Whether `if`, `while` and `for` over tensors become parts of the graph.
+        experimental_autograph_options: Further features of that conversion.
+        experimental_relax_shapes: Whether sizes that change from call to call become unknown, so that it is traced less
+            often.
+        experimental_compile: No effect: there is no other compiler to hand it to.
 
-    >>> @tf.function
-    ... def mean(x, y):
-    ...     return (x + y) / 2.0
+    Returns:
+        A callable that draws a call of the function, or when executing eagerly runs it.
+
+    Example:
+        >>> @tf.function
+        ... def mean(x, y):
+        ...     return (x + y) / 2.0
+        >>> sess.run(mean(tf.constant(1.0), tf.constant(4.0)))
+        np.float32(2.5)
     """
     return _decorated(
         Function, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes

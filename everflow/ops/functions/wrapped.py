@@ -21,11 +21,24 @@ from everflow.protos.node_def_pb2 import NodeDef
 def wrap_function(fn, signature, name=None):
     """Trace a function once, for arguments of a nest of TensorSpecs; the variables it makes are made once and kept.
 
-    >>> f = tf.compat.v1.wrap_function(lambda x: x * tf.get_variable("v", initializer=2.0), [tf.TensorSpec([], tf.float32)])
-    >>> f(tf.constant(3.0)).numpy()
-    6.0
 
     With a function that imports a GraphDef, `prune` gives what is between some of its tensors.
+
+    Args:
+        fn: The function.
+        signature: A structure of TensorSpecs.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A callable.
+
+    Raises:
+        TypeError: If the signature doesn't fit the function.
+
+    Example:
+        >>> f = tf.wrap_function(lambda x: x * 2.0, [tf.TensorSpec([], tf.float32)])
+        >>> sess.run(f(tf.constant(3.0)))
+        np.float32(6.0)
     """
     body = _separate_body(name or _name_of(fn))
     result, inside = _drawn(body, fn, signature)

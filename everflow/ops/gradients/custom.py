@@ -26,10 +26,23 @@ def custom_gradient(f):
     A function that uses variables takes `variables=` in `grad_fn`, and gives their gradients as a second, list-valued
     result.
 
-    >>> @tf.custom_gradient
-    ... def log1pexp(x):
-    ...     e = tf.exp(x)
-    ...     return tf.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
+    Args:
+        f: The function.
+
+    Returns:
+        A function that returns only the result.
+
+    Raises:
+        TypeError: If keyword arguments are given while drawing a graph, or `grad_fn` can't take `variables` that are
+            used.
+
+    Example:
+        >>> @tf.custom_gradient
+        ... def clipped(x):
+        ...     return x, lambda grad: tf.clip_by_value(grad, -1.0, 1.0)
+        >>> x = tf.constant(2.0)
+        >>> sess.run(tf.gradients(100.0 * clipped(x), x))
+        [np.float32(1.0)]
     """
 
     @standing_for(f)
@@ -162,7 +175,21 @@ def _takes_variables(function):
 
 
 def grad_pass_through(f):
-    """`f` with the gradient of the identity, for functions that have none: `tf.grad_pass_through(tf.round)(x)`."""
+    """`f` with the gradient of the identity, for functions that have none: `tf.grad_pass_through(tf.round)(x)`.
+
+    Args:
+        f: The function.
+
+    Returns:
+        A function with the values of `f`.
+
+    Example:
+        >>> x = tf.constant(1.6)
+        >>> with tf.variable_scope("s", use_resource=True):
+        ...     y = tf.grad_pass_through(tf.round)(x)
+        >>> sess.run([y, tf.gradients(y, x)[0]])
+        [np.float32(2.0), np.float32(1.0)]
+    """
 
     @custom_gradient
     def passing(*args, **kwargs):
@@ -180,7 +207,21 @@ def grad_pass_through(f):
 
 
 def recompute_grad(f):
-    """`f`, whose gradient computes it again instead of keeping what is inside: less memory, more time."""
+    """`f`, whose gradient computes it again instead of keeping what is inside: less memory, more time.
+
+    Args:
+        f: The function.
+
+    Returns:
+        A function with the values of `f`.
+
+    Example:
+        >>> x = tf.constant(2.0)
+        >>> with tf.variable_scope("s", use_resource=True):
+        ...     y = tf.recompute_grad(lambda t: t * t)(x)
+        >>> sess.run(tf.gradients(y, x))
+        [np.float32(4.0)]
+    """
 
     @custom_gradient
     def recomputing(*args, **kwargs):

@@ -11,7 +11,25 @@ from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
 def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None):
-    """The matrix (tensor) of second derivatives of the sum of `ys` with respect to each x of `xs`."""
+    """The matrix (tensor) of second derivatives of the sum of `ys` with respect to each x of `xs`.
+
+    Args:
+        ys: A tensor, or list of tensors, to differentiate.
+        xs: A tensor or variable, or a list of them, to differentiate by.
+        name: The name of the operation in the graph.
+        colocate_gradients_with_ops: Whether gradients go to the devices of the operations they are of.
+        gate_gradients: Whether all gradients of an operation wait for each other.
+        aggregation_method: How several gradients of one tensor are added up: a value of `tf.AggregationMethod`.
+
+    Returns:
+        A list of tensors, one for each x, each of the shape of the x twice.
+
+    Example:
+        >>> x = tf.constant([1.0, 2.0])
+        >>> sess.run(tf.hessians(tf.reduce_sum(x ** 3), x))
+        [array([[ 6.,  0.],
+               [ 0., 12.]], dtype=float32)]
+    """
     xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
     options = {
         "colocate_gradients_with_ops": colocate_gradients_with_ops,

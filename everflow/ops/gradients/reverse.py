@@ -43,6 +43,12 @@ class AggregationMethod:
     """How several gradients of one tensor are added up.
 
     `ADD_N` (the default) waits for all; `EXPERIMENTAL_TREE` and `EXPERIMENTAL_ACCUMULATE_N` add them as they come.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> dx, = tf.gradients(x * x + x, x, aggregation_method=tf.AggregationMethod.ADD_N)
+        >>> sess.run(dx)
+        np.float32(7.0)
     """
 
     ADD_N = 0
@@ -52,7 +58,13 @@ class AggregationMethod:
 
 
 class UnconnectedGradients(enum.Enum):
-    """What `tf.gradients` gives for an x that no y depends on."""
+    """What `tf.gradients` gives for an x that no y depends on.
+
+    Example:
+        >>> x, y = tf.constant(1.0), tf.constant(2.0)
+        >>> sess.run(tf.gradients(y, x, unconnected_gradients=tf.UnconnectedGradients.ZERO))
+        [np.float32(0.0)]
+    """
 
     NONE = "none"
     ZERO = "zero"
@@ -71,8 +83,30 @@ def gradients(
 ):
     """The derivatives of the sum of `ys` with respect to each x of `xs`.
 
-    >>> x = tf.constant(3.0)
-    >>> dy_dx, = tf.gradients(x * x, x)
+    Args:
+        ys: A tensor, or list of tensors, to differentiate.
+        xs: A tensor or variable, or a list of them, to differentiate by.
+        grad_ys: The gradients to start from, one for each y; ones if None.
+        name: The name of the operation in the graph.
+        colocate_gradients_with_ops: Whether gradients go to the devices of the operations they are of.
+        gate_gradients: Whether all gradients of an operation wait for each other.
+        aggregation_method: How several gradients of one tensor are added up: a value of `tf.AggregationMethod`.
+        stop_gradients: Tensors to treat as constants.
+        unconnected_gradients: What is given for an x that no y depends on: `tf.UnconnectedGradients.NONE` or `ZERO`.
+
+    Returns:
+        A list with a tensor, IndexedSlices or None for each x.
+
+    Raises:
+        LookupError: If an operation on the way has no gradient function.
+        RuntimeError: When executing eagerly: there, use `tf.GradientTape`.
+        ValueError: If `grad_ys` are not as many as `ys`, or don't fit them.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> dy_dx, = tf.gradients(x * x, x)
+        >>> sess.run(dy_dx)
+        np.float32(6.0)
     """
     if executing_eagerly():
         raise RuntimeError(

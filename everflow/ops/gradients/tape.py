@@ -66,15 +66,20 @@ class Recording:
 class GradientTape:
     """Records operations, to differentiate them afterwards.
 
-    >>> x = tf.constant(3.0)
-    >>> with tf.GradientTape() as tape:
-    ...     tape.watch(x)
-    ...     y = x * x
-    >>> tape.gradient(y, x).numpy()
-    6.0
+    Trainable variables are watched when they are read; tensors, from `watch` on. After one `gradient` a tape is used up
+    unless it is `persistent`.
 
-    Trainable variables are watched when they are read, unless `watch_accessed_variables` is False. A `persistent` tape
-    can be asked for gradients more than once.
+    Args:
+        persistent: Whether `gradient` can be called more than once.
+        watch_accessed_variables: Whether trainable variables are watched when they are read.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> sess.run(tape.gradient(y, x))
+        np.float32(6.0)
     """
 
     def __init__(self, persistent=False, watch_accessed_variables=True):

@@ -17,7 +17,23 @@ _NO_THRESHOLD = -python_math.inf
 
 
 def draw_bounding_boxes(images, boxes, name=None, colors=None):
-    """Images with the outlines of boxes; corners are (y1, x1, y2, x2) between 0 and 1."""
+    """Images with the outlines of boxes; corners are (y1, x1, y2, x2) between 0 and 1.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        boxes: Boxes by their corners (y1, x1, y2, x2), between 0 and 1: [batch, boxes, 4].
+        name: The name of the operation in the graph.
+        colors: Colours [colours, channels], used in turn; a palette if None.
+
+    Returns:
+        Images of the same shape.
+
+    Example:
+        >>> sess.run(tf.image.draw_bounding_boxes(tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]]], colors=[[1.0]]))[0, :, :, 0]
+        array([[1., 1., 1.],
+               [1., 0., 1.],
+               [1., 1., 1.]], dtype=float32)
+    """
     if colors is None:
         return raw.DrawBoundingBoxes(images=images, boxes=boxes, name=name)
     return raw.DrawBoundingBoxesV2(images=images, boxes=boxes, colors=colors, name=name)
@@ -42,8 +58,26 @@ def sample_distorted_bounding_box(
 ):
     """(begin, size, box) of a random crop that holds at least `min_object_covered` of some bounding box.
 
-    >>> begin, size, box = tf.image.sample_distorted_bounding_box(tf.shape(image), boxes, min_object_covered=0.1)
-    >>> crop = tf.slice(image, begin, size)
+    Args:
+        image_size: The shape of the image: [height, width, channels].
+        bounding_boxes: The boxes of objects: [batch, boxes, 4], by their corners (y1, x1, y2, x2) between 0 and 1.
+        seed: A number that makes the random numbers the same in each run of the program.
+        seed2: A second seed, for one that TensorFlow's generated function takes.
+        min_object_covered: The least part of a box that the crop holds.
+        aspect_ratio_range: The bounds of width over height; [0.75, 1.33] if None.
+        area_range: The bounds of the crop's part of the image; [0.05, 1] if None.
+        max_attempts: How often is tried before the whole image is taken; 100 if None.
+        use_image_if_no_bounding_boxes: Whether the whole image counts as a box where there are none; else that is an
+            error.
+        name: The name of the operation in the graph.
+
+    Returns:
+        `begin` and `size` for `tf.slice`, and the box for `tf.image.draw_bounding_boxes`.
+
+    Example:
+        >>> begin, size, box = tf.image.sample_distorted_bounding_box([8, 8, 3], [[[0.0, 0.0, 1.0, 1.0]]])
+        >>> sess.run(tf.shape(tf.slice(tf.zeros([8, 8, 3]), begin, size)))[2]
+        np.int32(3)
     """
     with name_scope(name, "sample_distorted_bounding_box"):
         return raw.SampleDistortedBoundingBoxV2(**locals())
@@ -67,7 +101,24 @@ def sample_distorted_bounding_box_v2(
 
 
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None):
-    """Indices of the best boxes, leaving out those that overlap a better one by more than `iou_threshold`."""
+    """Indices of the best boxes, leaving out those that overlap a better one by more than `iou_threshold`.
+
+    Args:
+        boxes: Boxes [boxes, 4] by their corners (y1, x1, y2, x2).
+        scores: A score for each box.
+        max_output_size: The most boxes to keep.
+        iou_threshold: The greatest overlap (intersection over union) of two boxes that are kept.
+        score_threshold: Boxes with a lower score are left out.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of indices.
+
+    Example:
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.9, 1.0], [2.0, 2.0, 3.0, 3.0]]
+        >>> sess.run(tf.image.non_max_suppression(boxes, [0.9, 0.8, 0.7], max_output_size=3))
+        array([0, 2], dtype=int32)
+    """
     with name_scope(name, "non_max_suppression"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
@@ -83,7 +134,25 @@ def non_max_suppression_padded(
     pad_to_max_output_size=False,
     name=None,
 ):
-    """(indices, how many are valid), the indices padded with zeros to `max_output_size` if asked."""
+    """(indices, how many are valid), the indices padded with zeros to `max_output_size` if asked.
+
+    Args:
+        boxes: Boxes by their corners (y1, x1, y2, x2).
+        scores: A score for each box.
+        max_output_size: The most boxes to keep.
+        iou_threshold: The greatest overlap (intersection over union) of two boxes that are kept.
+        score_threshold: Boxes with a lower score are left out.
+        pad_to_max_output_size: Whether the indices are padded.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of indices, and a scalar.
+
+    Example:
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.9, 1.0]]
+        >>> sess.run(tf.image.non_max_suppression_padded(boxes, [0.9, 0.8], 2, pad_to_max_output_size=True))
+        NonMaxSuppressionV4(selected_indices=array([0, 0], dtype=int32), valid_outputs=np.int32(1))
+    """
     with name_scope(name, "non_max_suppression_padded"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
@@ -100,7 +169,25 @@ def non_max_suppression_padded(
 def non_max_suppression_with_scores(
     boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_NO_THRESHOLD, soft_nms_sigma=0.0, name=None
 ):
-    """(indices, scores); with `soft_nms_sigma`, overlaps lower scores rather than leave boxes out."""
+    """(indices, scores); with `soft_nms_sigma`, overlaps lower scores rather than leave boxes out.
+
+    Args:
+        boxes: Boxes by their corners (y1, x1, y2, x2).
+        scores: A score for each box.
+        max_output_size: The most boxes to keep.
+        iou_threshold: The greatest overlap (intersection over union) of two boxes that are kept.
+        score_threshold: Boxes with a lower score are left out.
+        soft_nms_sigma: How much overlaps lower scores; 0 leaves boxes out.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of indices, and one of scores.
+
+    Example:
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.9, 1.0]]
+        >>> sess.run(tf.image.non_max_suppression_with_scores(boxes, [0.9, 0.8], 2))
+        (array([0], dtype=int32), array([0.9], dtype=float32))
+    """
     with name_scope(name, "non_max_suppression_with_scores"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
@@ -114,7 +201,23 @@ def non_max_suppression_with_scores(
 def non_max_suppression_overlaps(
     overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None
 ):
-    """As `non_max_suppression`, with a matrix of overlaps instead of boxes."""
+    """As `non_max_suppression`, with a matrix of overlaps instead of boxes.
+
+    Args:
+        overlaps: How much each two boxes overlap: [boxes, boxes].
+        scores: A score for each box.
+        max_output_size: The most boxes to keep.
+        overlap_threshold: The greatest overlap of two boxes that are kept.
+        score_threshold: Boxes with a lower score are left out.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of indices.
+
+    Example:
+        >>> sess.run(tf.image.non_max_suppression_overlaps([[1.0, 0.8], [0.8, 1.0]], [0.9, 0.8], 2))
+        array([0], dtype=int32)
+    """
     with name_scope(name, "non_max_suppression_overlaps"):
         overlap_threshold = convert_to_tensor(overlap_threshold, name="overlap_threshold")
         return raw.NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
@@ -133,6 +236,26 @@ def combined_non_max_suppression(
 ):
     """Suppression in each class of each batch entry, then the best of all classes: (boxes, scores, classes, how many
     are valid).
+
+    Args:
+        boxes: Boxes [batch, boxes, classes or 1, 4].
+        scores: Scores [batch, boxes, classes].
+        max_output_size_per_class: The most boxes of a class.
+        max_total_size: The most boxes of an image.
+        iou_threshold: The greatest overlap (intersection over union) of two boxes that are kept.
+        score_threshold: Boxes with a lower score are left out.
+        pad_per_class: Whether the result has room for all classes' boxes, up to the total.
+        clip_boxes: Whether corners are kept within [0, 1].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of boxes, scores, classes, and how many of them are valid.
+
+    Example:
+        >>> boxes = tf.constant([[[[0.0, 0.0, 1.0, 1.0]], [[0.0, 0.0, 0.9, 1.0]]]])
+        >>> kept = tf.image.combined_non_max_suppression(boxes, [[[0.9], [0.8]]], 2, 2)
+        >>> sess.run(kept.valid_detections)
+        array([1], dtype=int32)
     """
     with name_scope(name, "combined_non_max_suppression"):
         iou_threshold = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
@@ -150,7 +273,24 @@ def combined_non_max_suppression(
 
 
 def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):
-    """Windows of images at offsets; what lies beyond an image is noise."""
+    """Windows of images at offsets; what lies beyond an image is noise.
+
+    Args:
+        input: A batch of images [batch, height, width, channels].
+        size: The height and width of a window.
+        offsets: Where each image's window is: [batch, 2].
+        centered: Whether (0, 0) is the middle of an image.
+        normalized: Whether offsets are parts of an image's size.
+        uniform_noise: Whether the noise beyond an image is uniform; else it is normal.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Windows [batch, height, width, channels].
+
+    Example:
+        >>> sess.run(tf.image.extract_glimpse(tf.ones([1, 5, 5, 1]), [3, 3], [[0.0, 0.0]])).shape
+        (1, 3, 3, 1)
+    """
     return raw.ExtractGlimpse(**locals())
 
 

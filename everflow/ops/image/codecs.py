@@ -26,7 +26,26 @@ def decode_jpeg(
     dct_method="",
     name=None,
 ):
-    """The [height, width, channels] image of a JPEG (or PNG) file; `ratio` shrinks while decoding."""
+    """The [height, width, channels] image of a JPEG (or PNG) file; `ratio` shrinks while decoding.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        channels: How many colour channels the result has; 0 takes what the file has.
+        ratio: By what the image is shrunk: 1, 2, 4 or 8.
+        fancy_upscaling: Whether colours are smoothed when they are scaled up.
+        try_recover_truncated: Whether a file that ends early is read as far as it goes.
+        acceptable_fraction: The least share of lines that must be there.
+        dct_method: `INTEGER_FAST`, `INTEGER_ACCURATE`, or an empty string for the default.
+        name: The name of the operation in the graph.
+
+    Returns:
+        An image [height, width, channels] of bytes.
+
+    Example:
+        >>> jpeg = tf.image.encode_jpeg(tf.zeros([8, 8, 3], tf.uint8))
+        >>> sess.run(tf.image.decode_jpeg(jpeg, channels=3)).shape
+        (8, 8, 3)
+    """
     return raw.DecodeJpeg(**locals())
 
 
@@ -41,22 +60,90 @@ def decode_and_crop_jpeg(
     dct_method="",
     name=None,
 ):
-    """A window [top, left, height, width] of a JPEG file."""
+    """A window [top, left, height, width] of a JPEG file.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        crop_window: Where: [top, left, height, width].
+        channels: How many colour channels the result has; 0 takes what the file has.
+        ratio: By what the image is shrunk: 1, 2, 4 or 8.
+        fancy_upscaling: Whether colours are smoothed when they are scaled up.
+        try_recover_truncated: Whether a file that ends early is read as far as it goes.
+        acceptable_fraction: The least share of lines that must be there.
+        dct_method: `INTEGER_FAST`, `INTEGER_ACCURATE`, or an empty string for the default.
+        name: The name of the operation in the graph.
+
+    Returns:
+        An image [height, width, channels] of bytes.
+
+    Example:
+        >>> jpeg = tf.image.encode_jpeg(tf.zeros([8, 8, 3], tf.uint8))
+        >>> sess.run(tf.image.decode_and_crop_jpeg(jpeg, [0, 0, 4, 4])).shape
+        (4, 4, 3)
+    """
     return raw.DecodeAndCropJpeg(**locals())
 
 
 def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
-    """The [height, width, channels] image of a PNG file, of 8 or 16 bits."""
+    """The [height, width, channels] image of a PNG file, of 8 or 16 bits.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        channels: How many colour channels the result has; 0 takes what the file has.
+        dtype: `tf.uint8` or `tf.uint16`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        An image [height, width, channels].
+
+    Example:
+        >>> png = tf.image.encode_png(tf.zeros([4, 2, 3], tf.uint8))
+        >>> sess.run(tf.image.decode_png(png)).shape
+        (4, 2, 3)
+    """
     return raw.DecodePng(contents=contents, channels=channels, dtype=dtype, name=name)
 
 
 def decode_gif(contents, name=None):
-    """The [frames, height, width, 3] images of a GIF file."""
+    """The [frames, height, width, 3] images of a GIF file.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images [frames, height, width, 3] of bytes.
+
+    Example:
+        >>> from io import BytesIO
+        >>> from PIL import Image
+        >>> file = BytesIO()
+        >>> Image.new("RGB", (4, 2)).save(file, "GIF")
+        >>> sess.run(tf.image.decode_gif(file.getvalue())).shape
+        (1, 2, 4, 3)
+    """
     return raw.DecodeGif(contents=contents, name=name)
 
 
 def decode_bmp(contents, channels=0, name=None):
-    """The [height, width, channels] image of a BMP file."""
+    """The [height, width, channels] image of a BMP file.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        channels: How many colour channels the result has; 0 takes what the file has.
+        name: The name of the operation in the graph.
+
+    Returns:
+        An image [height, width, channels] of bytes.
+
+    Example:
+        >>> from io import BytesIO
+        >>> from PIL import Image
+        >>> file = BytesIO()
+        >>> Image.new("RGB", (4, 2)).save(file, "BMP")
+        >>> sess.run(tf.image.decode_bmp(file.getvalue())).shape
+        (2, 4, 3)
+    """
     return raw.DecodeBmp(contents=contents, channels=channels, name=name)
 
 
@@ -73,17 +160,64 @@ def encode_jpeg(
     xmp_metadata="",
     name=None,
 ):
-    """A JPEG file of a [height, width, channels] image of bytes."""
+    r"""A JPEG file of a [height, width, channels] image of bytes.
+
+    Args:
+        image: An image [height, width, channels] of bytes.
+        format: `grayscale`, `rgb`, or an empty string to go by the channels.
+        quality: From 0 to 100.
+        progressive: Whether the file shows a coarse image first.
+        optimize_size: Whether it takes longer to be smaller.
+        chroma_downsampling: Whether colours are kept at half the resolution.
+        density_unit: `in` or `cm`.
+        x_density: Pixels per unit, horizontally.
+        y_density: Pixels per unit, vertically.
+        xmp_metadata: XMP metadata to put in.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The bytes of the file, a scalar string.
+
+    Example:
+        >>> sess.run(tf.image.encode_jpeg(tf.zeros([8, 8, 3], tf.uint8)))[:2]
+        b'\xff\xd8'
+    """
     return raw.EncodeJpeg(**locals())
 
 
 def encode_png(image, compression=-1, name=None):
-    """A PNG file of a [height, width, channels] image of bytes or 16-bit values."""
+    r"""A PNG file of a [height, width, channels] image of bytes or 16-bit values.
+
+    Args:
+        image: An image [height, width, channels] of bytes or 16-bit values.
+        compression: From 0 to 9; -1 for the default.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The bytes of the file, a scalar string.
+
+    Example:
+        >>> sess.run(tf.image.encode_png(tf.zeros([8, 8, 3], tf.uint8)))[:4]
+        b'\x89PNG'
+    """
     return raw.EncodePng(image=image, compression=compression, name=name)
 
 
 def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
-    """[height, width, channels] of a JPEG file, without decoding it."""
+    """[height, width, channels] of a JPEG file, without decoding it.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        output_type: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of three numbers.
+
+    Example:
+        >>> sess.run(tf.image.extract_jpeg_shape(tf.image.encode_jpeg(tf.zeros([8, 4, 3], tf.uint8))))
+        array([8, 4, 3], dtype=int32)
+    """
     return raw.ExtractJpegShape(contents=contents, output_type=output_type, name=name)
 
 
@@ -94,7 +228,19 @@ def _starts_with(contents, signature, default_scope, name):
 
 
 def is_jpeg(contents, name=None):
-    """Whether a string begins as JPEG files do."""
+    """Whether a string begins as JPEG files do.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A bool tensor.
+
+    Example:
+        >>> sess.run(tf.image.is_jpeg("GIF89a"))
+        np.False_
+    """
     return _starts_with(contents, b"\xff\xd8\xff", "is_jpeg", name)
 
 
@@ -105,6 +251,24 @@ def _is_png(contents, name=None):
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
     """The image of a JPEG, PNG, GIF or BMP file, whichever it is. A GIF has a dimension of frames unless
     `expand_animations` is off.
+
+    Args:
+        contents: The bytes of the file, a scalar string.
+        channels: How many colour channels the result has; what the file has if None.
+        dtype: The type of the result; floats are scaled to [0, 1].
+        name: The name of the operation in the graph.
+        expand_animations: Whether a GIF has a dimension of frames; else its first one is taken.
+
+    Returns:
+        An image of unknown shape.
+
+    Raises:
+        ValueError: If channels or type aren't possible.
+
+    Example:
+        >>> png = tf.image.encode_png(tf.zeros([4, 2, 3], tf.uint8))
+        >>> sess.run(tf.image.decode_image(png)).shape
+        (4, 2, 3)
     """
     with name_scope(name, "decode_image"):
         if channels not in (None, 0, 1, 3, 4):
@@ -151,7 +315,20 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
 
 
 def adjust_jpeg_quality(image, jpeg_quality, name=None):
-    """The image as it comes back from a JPEG file of this quality, with its noise."""
+    """The image as it comes back from a JPEG file of this quality, with its noise.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        jpeg_quality: From 0 to 100.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> tf.image.adjust_jpeg_quality(tf.zeros([4, 4, 3]), 75).shape.as_list()
+        [None, None, None]
+    """
     with name_scope(name, "adjust_jpeg_quality", [image]):
         image = convert_to_tensor(image, name="image")
         dtype = image.dtype
@@ -163,7 +340,24 @@ def adjust_jpeg_quality(image, jpeg_quality, name=None):
 
 
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-    """`adjust_jpeg_quality` with a quality drawn from [min_jpeg_quality, max_jpeg_quality)."""
+    """`adjust_jpeg_quality` with a quality drawn from [min_jpeg_quality, max_jpeg_quality).
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        min_jpeg_quality: The lower bound, from 0 to 100.
+        max_jpeg_quality: The upper bound.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Raises:
+        ValueError: If the bounds don't fit.
+
+    Example:
+        >>> tf.image.random_jpeg_quality(tf.zeros([4, 4, 3]), 75, 95).shape.as_list()
+        [None, None, None]
+    """
     if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:

@@ -17,7 +17,21 @@ from everflow.ops.random import distributions as random
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """Images in another type, scaled: integers use their whole positive range, floats [0, 1].
 
-    >>> tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32)  # [0.0, 1.0]
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        dtype: The type of the result.
+        saturate: Whether values beyond the range take its limit.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the same shape.
+
+    Raises:
+        AttributeError: If the type is neither float nor integer.
+
+    Example:
+        >>> sess.run(tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32))
+        array([0., 1.], dtype=float32)
     """
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
@@ -52,7 +66,19 @@ def _as_float(image):
 
 
 def adjust_brightness(image, delta):
-    """Add `delta` to every value; integers are converted to floats in [0, 1] and back."""
+    """Add `delta` to every value; integers are converted to floats in [0, 1] and back.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        delta: How much.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.adjust_brightness([[[0.25]]], 0.5))
+        array([[[0.75]]], dtype=float32)
+    """
     with name_scope(None, "adjust_brightness", [image, delta]) as name:
         image = convert_to_tensor(image, name="image")
         floats = _as_float(image)
@@ -61,7 +87,20 @@ def adjust_brightness(image, delta):
 
 
 def adjust_contrast(images, contrast_factor):
-    """Scale each channel's distance from its mean over the image."""
+    """Scale each channel's distance from its mean over the image.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        contrast_factor: The factor.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.adjust_contrast([[[1.0], [3.0]]], 2.0))
+        array([[[0.],
+                [4.]]], dtype=float32)
+    """
     with name_scope(None, "adjust_contrast", [images, contrast_factor]) as name:
         images = convert_to_tensor(images, name="images")
         adjusted = raw.AdjustContrastv2(images=_as_float(images), contrast_factor=contrast_factor, name=name)
@@ -69,7 +108,20 @@ def adjust_contrast(images, contrast_factor):
 
 
 def adjust_gamma(image, gamma=1, gain=1):
-    """gain · imageᵞ."""
+    """gain · imageᵞ.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        gamma: The power.
+        gain: What the result is multiplied by.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.adjust_gamma(tf.constant([[[0.5]]]), gamma=2.0))
+        array([[[0.25]]], dtype=float32)
+    """
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
         image = convert_to_tensor(image, name="image")
         floats = _as_float(image)
@@ -80,7 +132,20 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 
 def adjust_hue(image, delta, name=None):
-    """Turn the hue of RGB images by `delta`, a part of the circle in [-1, 1]."""
+    """Turn the hue of RGB images by `delta`, a part of the circle in [-1, 1].
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        delta: A part of the circle, from -1 to 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 1 / 3))
+        array([[[0., 1., 0.]]], dtype=float32)
+    """
     with name_scope(name, "adjust_hue", [image]):
         image = convert_to_tensor(image, name="image")
         adjusted = raw.AdjustHue(images=_as_float(image), delta=delta)
@@ -88,7 +153,20 @@ def adjust_hue(image, delta, name=None):
 
 
 def adjust_saturation(image, saturation_factor, name=None):
-    """Multiply the saturation of RGB images."""
+    """Multiply the saturation of RGB images.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        saturation_factor: The factor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0))
+        array([[[1., 1., 1.]]], dtype=float32)
+    """
     with name_scope(name, "adjust_saturation", [image]):
         image = convert_to_tensor(image, name="image")
         adjusted = raw.AdjustSaturation(images=_as_float(image), scale=saturation_factor)
@@ -96,20 +174,73 @@ def adjust_saturation(image, saturation_factor, name=None):
 
 
 def random_brightness(image, max_delta, seed=None):
-    """Brightness changed by an amount drawn from [-max_delta, max_delta)."""
+    """Brightness changed by an amount drawn from [-max_delta, max_delta).
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        max_delta: The greatest change, not negative.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Raises:
+        ValueError: If it is negative.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.image.random_brightness([[[0.5]]], 0.1))
+        array([[[0.4391212]]], dtype=float32)
+    """
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return adjust_brightness(image, random.random_uniform([], -max_delta, max_delta, seed=seed))
 
 
 def random_contrast(image, lower, upper, seed=None):
-    """Contrast changed by a factor drawn from [lower, upper)."""
+    """Contrast changed by a factor drawn from [lower, upper).
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        lower: The lower bound.
+        upper: The upper bound.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Raises:
+        ValueError: If the bounds don't fit.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.image.random_contrast([[[0.0], [1.0]]], 0.5, 1.5))
+        array([[[0.152197],
+                [0.847803]]], dtype=float32)
+    """
     _check_factors(lower, upper)
     return adjust_contrast(image, random.random_uniform([], lower, upper, seed=seed))
 
 
 def random_hue(image, max_delta, seed=None):
-    """Hue turned by an amount drawn from [-max_delta, max_delta)."""
+    """Hue turned by an amount drawn from [-max_delta, max_delta).
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        max_delta: The greatest change, from 0 to 0.5.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Raises:
+        ValueError: If it is out of range.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.image.random_hue([[[1.0, 0.0, 0.0]]], 0.1))
+        array([[[1.      , 0.      , 0.365273]]], dtype=float32)
+    """
     if max_delta > 0.5:
         raise ValueError("max_delta must be <= 0.5.")
     if max_delta < 0:
@@ -118,7 +249,25 @@ def random_hue(image, max_delta, seed=None):
 
 
 def random_saturation(image, lower, upper, seed=None):
-    """Saturation changed by a factor drawn from [lower, upper)."""
+    """Saturation changed by a factor drawn from [lower, upper).
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        lower: The lower bound.
+        upper: The upper bound.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Raises:
+        ValueError: If the bounds don't fit.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.image.random_saturation([[[1.0, 0.5, 0.5]]], 0.5, 1.5))
+        array([[[1.      , 0.652197, 0.652197]]], dtype=float32)
+    """
     _check_factors(lower, upper)
     return adjust_saturation(image, random.random_uniform([], lower, upper, seed=seed))
 
@@ -131,7 +280,19 @@ def _check_factors(lower, upper):
 
 
 def per_image_standardization(image):
-    """Each image with mean 0 and variance 1; a constant one becomes zeros."""
+    """Each image with mean 0 and variance 1; a constant one becomes zeros.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+
+    Returns:
+        Images of the same shape, floats.
+
+    Example:
+        >>> sess.run(tf.image.per_image_standardization([[[1.0], [3.0]]]))
+        array([[[-1.],
+                [ 1.]]], dtype=float32)
+    """
     with name_scope(None, "per_image_standardization", [image]) as scope:
         image = checked_3d(convert_to_tensor(image, name="image"))
         dtype = image.dtype
@@ -151,7 +312,19 @@ def per_image_standardization(image):
 
 
 def rgb_to_grayscale(images, name=None):
-    """The brightness of RGB images, with one channel."""
+    """The brightness of RGB images, with one channel.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images with one channel.
+
+    Example:
+        >>> sess.run(tf.image.rgb_to_grayscale([[[1.0, 0.0, 0.0]]]))
+        array([[[0.2989]]], dtype=float32)
+    """
     with name_scope(name, "rgb_to_grayscale", [images]) as name:
         images = convert_to_tensor(images, name="images")
         floats = convert_image_dtype(images, dtypes.float32)
@@ -161,7 +334,19 @@ def rgb_to_grayscale(images, name=None):
 
 
 def grayscale_to_rgb(images, name=None):
-    """Images of one channel with that channel three times."""
+    """Images of one channel with that channel three times.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images with three channels.
+
+    Example:
+        >>> sess.run(tf.image.grayscale_to_rgb([[[7]]]))
+        array([[[7, 7, 7]]], dtype=int32)
+    """
     with name_scope(name, "grayscale_to_rgb", [images]) as name:
         images = convert_to_tensor(images, name="images")
         images = with_dependencies(_grayscale_checks(images), images)
@@ -188,12 +373,36 @@ def _grayscale_checks(image):
 
 
 def rgb_to_hsv(images, name=None):
-    """Hue, saturation and value of RGB images, all in [0, 1]."""
+    """Hue, saturation and value of RGB images, all in [0, 1].
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the same shape.
+
+    Example:
+        >>> sess.run(tf.image.rgb_to_hsv([[[1.0, 0.0, 0.0]]]))
+        array([[[0., 1., 1.]]], dtype=float32)
+    """
     return raw.RGBToHSV(images=images, name=name)
 
 
 def hsv_to_rgb(images, name=None):
-    """RGB of images given by hue, saturation and value."""
+    """RGB of images given by hue, saturation and value.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]))
+        array([[[1., 0., 0.]]], dtype=float32)
+    """
     return raw.HSVToRGB(images=images, name=name)
 
 

@@ -16,7 +16,22 @@ from everflow.ops.nn.pooling import avg_pool
 
 
 def total_variation(images, name=None):
-    """The sum of the differences of neighbouring pixels of each image, a measure of noise."""
+    """The sum of the differences of neighbouring pixels of each image, a measure of noise.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A number for each image.
+
+    Raises:
+        ValueError: If the rank isn't 3 or 4.
+
+    Example:
+        >>> sess.run(tf.image.total_variation(tf.constant([[[1.0], [3.0]], [[1.0], [3.0]]])))
+        np.float32(4.0)
+    """
     with name_scope(name, "total_variation"):
         rank = images.shape.rank
         if rank == 3:
@@ -31,7 +46,23 @@ def total_variation(images, name=None):
 
 
 def image_gradients(image):
-    """(dy, dx): the difference of each pixel of a batch from the one below and the one to the right, zero at the edges."""
+    """(dy, dx): the difference of each pixel of a batch from the one below and the one to the right, zero at the edges.
+
+    Args:
+        image: A batch of images [batch, height, width, channels].
+
+    Returns:
+        Two tensors of the same shape.
+
+    Raises:
+        ValueError: If it is no batch.
+
+    Example:
+        >>> dy, dx = tf.image.image_gradients(tf.reshape([1, 2, 4, 8], [1, 2, 2, 1]))
+        >>> sess.run(dx)[0, :, :, 0]
+        array([[1, 0],
+               [4, 0]], dtype=int32)
+    """
     if image.shape.rank != 4:
         raise ValueError(
             f"image_gradients() wants a batch [batch, height, width, channels]; got the shape {image.shape}"
@@ -48,7 +79,18 @@ def image_gradients(image):
 
 
 def sobel_edges(image):
-    """[batch, height, width, depth, 2] of Sobel's vertical and horizontal edge filters."""
+    """[batch, height, width, depth, 2] of Sobel's vertical and horizontal edge filters.
+
+    Args:
+        image: A batch of images [batch, height, width, channels].
+
+    Returns:
+        A tensor with one axis more.
+
+    Example:
+        >>> tf.image.sobel_edges(tf.zeros([1, 4, 4, 3])).shape.as_list()
+        [1, 4, 4, 3, 2]
+    """
     static_shape = image.shape
     shape = array.shape(image)
     filters = [[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]]
@@ -64,7 +106,18 @@ def sobel_edges(image):
 def psnr(a, b, max_val, name=None):
     """The peak signal-to-noise ratio of pairs of images, in decibels.
 
-    >>> tf.image.psnr(image, noisy, max_val=255)
+    Args:
+        a: Images.
+        b: Images of the same shape.
+        max_val: The greatest value a pixel can have.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A number for each pair.
+
+    Example:
+        >>> sess.run(tf.image.psnr(tf.zeros([8, 8, 1]), tf.ones([8, 8, 1]), max_val=255))
+        np.float32(48.130802)
     """
     with name_scope(name, "PSNR", [a, b]):
         max_val = math.cast(max_val, a.dtype)
@@ -161,7 +214,24 @@ def _checked_floats(img1, img2, max_val, checks):
 
 
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
-    """The structural similarity of pairs of images, at most 1."""
+    """The structural similarity of pairs of images, at most 1.
+
+    Args:
+        img1: Images.
+        img2: Images of the same shape.
+        max_val: The greatest value a pixel can have.
+        filter_size: The extent of the Gaussian window.
+        filter_sigma: The width of the Gaussian window.
+        k1: The first small constant.
+        k2: The second small constant.
+
+    Returns:
+        A number for each pair.
+
+    Example:
+        >>> sess.run(tf.image.ssim(tf.ones([16, 16, 1]), tf.ones([16, 16, 1]), max_val=1.0))
+        np.float32(1.0)
+    """
     _, _, checks = _same_shape_checks(img1, img2)
     img1, img2, max_val = _checked_floats(img1, img2, max_val, checks)
     by_channel, _ = _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2)
@@ -175,7 +245,26 @@ _SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 def ssim_multiscale(
     img1, img2, max_val, power_factors=_SCALE_WEIGHTS, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
 ):
-    """Structural similarity over several scales, each half as large as the one before."""
+    """Structural similarity over several scales, each half as large as the one before.
+
+    Args:
+        img1: Images.
+        img2: Images of the same shape.
+        max_val: The greatest value a pixel can have.
+        power_factors: The weight of each scale.
+        filter_size: The extent of the Gaussian window.
+        filter_sigma: The width of the Gaussian window.
+        k1: The first small constant.
+        k2: The second small constant.
+
+    Returns:
+        A number for each pair.
+
+    Example:
+        >>> images = tf.ones([1, 64, 64, 1])
+        >>> sess.run(tf.image.ssim_multiscale(images, images, max_val=1.0, filter_size=3))
+        array([1.], dtype=float32)
+    """
     with name_scope(None, "MS-SSIM", [img1, img2]):
         shape1, shape2, checks = _same_shape_checks(img1, img2)
         *images, max_val = _checked_floats(img1, img2, max_val, checks)

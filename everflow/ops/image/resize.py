@@ -18,7 +18,12 @@ from everflow.ops.shape_rules import like_second
 
 
 class ResizeMethodV1:
-    """How pixels are sampled when resizing."""
+    """How pixels are sampled when resizing.
+
+    Example:
+        >>> tf.image.resize_images(tf.zeros([2, 2, 1]), [4, 4], tf.image.ResizeMethod.NEAREST_NEIGHBOR).shape.as_list()
+        [4, 4, 1]
+    """
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
@@ -40,26 +45,85 @@ class ResizeMethod:
 
 
 def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Resize [batch, height, width, channels] images by linear interpolation."""
+    """Resize [batch, height, width, channels] images by linear interpolation.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        size: The new height and width.
+        align_corners: Whether the centres of the corner pixels stay at the corners.
+        name: The name of the operation in the graph.
+        half_pixel_centers: Whether pixels are thought of at the middle of their squares.
+
+    Returns:
+        Images of the new size.
+
+    Example:
+        >>> sess.run(tf.image.resize_bilinear([[[[0.0], [4.0]]]], [1, 4]))[0, :, :, 0]
+        array([[0., 2., 4., 4.]], dtype=float32)
+    """
     return raw.ResizeBilinear(
         images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
     )
 
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Resize [batch, height, width, channels] images by taking the nearest pixel."""
+    """Resize [batch, height, width, channels] images by taking the nearest pixel.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        size: The new height and width.
+        align_corners: Whether the centres of the corner pixels stay at the corners.
+        name: The name of the operation in the graph.
+        half_pixel_centers: Whether pixels are thought of at the middle of their squares.
+
+    Returns:
+        Images of the new size.
+
+    Example:
+        >>> sess.run(tf.image.resize_nearest_neighbor([[[[0.0], [4.0]]]], [1, 4]))[0, :, :, 0]
+        array([[0., 0., 4., 4.]], dtype=float32)
+    """
     return raw.ResizeNearestNeighbor(**locals())
 
 
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Resize [batch, height, width, channels] images by cubic interpolation."""
+    """Resize [batch, height, width, channels] images by cubic interpolation.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        size: The new height and width.
+        align_corners: Whether the centres of the corner pixels stay at the corners.
+        name: The name of the operation in the graph.
+        half_pixel_centers: Whether pixels are thought of at the middle of their squares.
+
+    Returns:
+        Images of the new size.
+
+    Example:
+        >>> sess.run(tf.image.resize_bicubic([[[[0.0], [4.0]]]], [1, 4]))[0, :, :, 0]
+        array([[0.   , 2.   , 4.   , 4.375]], dtype=float32)
+    """
     return raw.ResizeBicubic(
         images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
     )
 
 
 def resize_area(images, size, align_corners=False, name=None):
-    """Resize [batch, height, width, channels] images to the mean over the area of each new pixel."""
+    """Resize [batch, height, width, channels] images to the mean over the area of each new pixel.
+
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        size: The new height and width.
+        align_corners: Whether the centres of the corner pixels stay at the corners.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the new size.
+
+    Example:
+        >>> sess.run(tf.image.resize_area([[[[0.0], [4.0]]]], [1, 4]))[0, :, :, 0]
+        array([[0., 0., 4., 4.]], dtype=float32)
+    """
     return raw.ResizeArea(images=images, size=size, align_corners=align_corners, name=name)
 
 
@@ -76,8 +140,23 @@ def resize_images(
 ):
     """Resize an image or a batch to `size`, a (height, width); with the aspect kept, to what fits into it.
 
-    >>> tf.image.resize_images(tf.zeros([10, 20, 3]), [4, 4]).shape.as_list()
-    [4, 4, 3]
+    Args:
+        images: An image [height, width, channels], or a batch of images.
+        size: The new height and width.
+        method: A value of `tf.image.ResizeMethod`.
+        align_corners: Whether the centres of the corner pixels stay at the corners.
+        preserve_aspect_ratio: Whether the image keeps its proportions, within the size.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images of the new size.
+
+    Raises:
+        ValueError: If the images or the size have the wrong rank, or the method isn't known.
+
+    Example:
+        >>> sess.run(tf.image.resize([[[0.0], [4.0]]], [1, 4]))[:, :, 0]
+        array([[0., 2., 4., 4.]], dtype=float32)
     """
 
     def resizer(images, size):
@@ -166,7 +245,22 @@ def _aspect_preserving_size(images, size):
 
 
 def resize_image_with_pad(image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False):
-    """Resize images as far as fits into the target with the aspect kept, and pad the rest evenly with zeros."""
+    """Resize images as far as fits into the target with the aspect kept, and pad the rest evenly with zeros.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        target_height: The new height.
+        target_width: The new width.
+        method: A value of `tf.image.ResizeMethod`.
+        align_corners: Whether the centres of the corner pixels stay at the corners.
+
+    Returns:
+        Images of the new size.
+
+    Example:
+        >>> tf.image.resize_image_with_pad(tf.zeros([6, 8, 3]), 4, 10).shape.as_list()
+        [4, 10, 3]
+    """
 
     def resizer(images, size):
         return resize_images(images, size, method, align_corners=align_corners)
@@ -212,6 +306,24 @@ def crop_and_resize(
 ):
     """Boxes of images, each resized to `crop_size`. Box corners are (y1, x1, y2, x2) between 0 and 1; what lies beyond
     is filled.
+
+    Args:
+        image: A batch of images [batch, height, width, channels].
+        boxes: Boxes by their corners (y1, x1, y2, x2), between 0 and 1: [boxes, 4].
+        box_ind: For each box the number of its image.
+        crop_size: The height and width of a piece.
+        method: `bilinear` or `nearest`.
+        extrapolation_value: What stands beyond an image.
+        name: The name of the operation in the graph.
+        box_indices: Another name of `box_ind`.
+
+    Returns:
+        Pieces [boxes, height, width, channels], floats.
+
+    Example:
+        >>> pieces = tf.image.crop_and_resize(tf.ones([1, 8, 8, 3]), [[0.0, 0.0, 0.5, 0.5]], [0], [4, 4])
+        >>> pieces.shape.as_list()
+        [1, 4, 4, 3]
     """
     box_ind = either("box_indices", box_indices, "box_ind", box_ind)
     return raw.CropAndResize(

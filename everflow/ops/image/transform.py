@@ -12,12 +12,35 @@ from everflow.ops.random import distributions as random
 
 
 def flip_left_right(image):
-    """Mirror images (one, or a batch) along the width."""
+    """Mirror images (one, or a batch) along the width.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.flip_left_right([[[1], [2]]]))[:, :, 0]
+        array([[2, 1]], dtype=int32)
+    """
     return _flip(image, 1, "flip_left_right")
 
 
 def flip_up_down(image):
-    """Mirror images along the height."""
+    """Mirror images along the height.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> sess.run(tf.image.flip_up_down([[[1]], [[2]]]))[:, :, 0]
+        array([[2],
+               [1]], dtype=int32)
+    """
     return _flip(image, 0, "flip_up_down")
 
 
@@ -38,12 +61,38 @@ def _with_image_shape(image, result):
 
 
 def random_flip_left_right(image, seed=None):
-    """Mirror an image along the width with a chance of a half; in a batch each image for itself."""
+    """Mirror an image along the width with a chance of a half; in a batch each image for itself.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.image.random_flip_left_right([[[1], [2]], [[3], [4]]])).shape
+        (2, 2, 1)
+    """
     return _random_flip(image, 1, seed, "random_flip_left_right")
 
 
 def random_flip_up_down(image, seed=None):
-    """Mirror an image along the height with a chance of a half; in a batch each image for itself."""
+    """Mirror an image along the height with a chance of a half; in a batch each image for itself.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        Images of the same shape and type.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.image.random_flip_up_down([[[1], [2]], [[3], [4]]])).shape
+        (2, 2, 1)
+    """
     return _random_flip(image, 0, seed, "random_flip_up_down")
 
 
@@ -67,7 +116,24 @@ def _random_flip(image, axis, seed, scope_name):
 
 
 def rot90(image, k=1, name=None):
-    """Turn images counter-clockwise by `k` quarters."""
+    """Turn images counter-clockwise by `k` quarters.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        k: How many quarters.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images, with height and width exchanged where `k` is odd.
+
+    Raises:
+        ValueError: If the rank isn't 3 or 4.
+
+    Example:
+        >>> sess.run(tf.image.rot90([[[1], [2]]]))[:, :, 0]
+        array([[2],
+               [1]], dtype=int32)
+    """
     with name_scope(name, "rot90", [image, k]) as scope:
         image = checked_3d(convert_to_tensor(image, name="image"))
         k = convert_to_tensor(k, dtype=dtypes.int32, name="k")
@@ -96,7 +162,23 @@ def _quarter_turns(image, k, scope, height_axis, order):
 
 
 def transpose(image, name=None):
-    """Exchange the height and width of images."""
+    """Exchange the height and width of images.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images with height and width exchanged.
+
+    Raises:
+        ValueError: If the rank isn't 3 or 4.
+
+    Example:
+        >>> sess.run(tf.image.transpose([[[1], [2]]]))[:, :, 0]
+        array([[1],
+               [2]], dtype=int32)
+    """
     with name_scope(name, "transpose", [image]):
         image = checked_3d(convert_to_tensor(image, name="image"))
         rank = image.shape.rank
@@ -113,8 +195,19 @@ def transpose(image, name=None):
 def central_crop(image, central_fraction):
     """The middle of images: `central_fraction` of each side.
 
-    >>> tf.image.central_crop(tf.zeros([6, 8, 3]), 0.5).shape.as_list()
-    [4, 4, 3]
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        central_fraction: The part of each side, greater than 0 and at most 1.
+
+    Returns:
+        Smaller images.
+
+    Raises:
+        ValueError: If the part isn't in range, or the rank isn't known.
+
+    Example:
+        >>> tf.image.central_crop(tf.zeros([6, 8, 3]), 0.5).shape.as_list()
+        [4, 4, 3]
     """
     with name_scope(None, "central_crop", [image]):
         image = convert_to_tensor(image, name="image")
@@ -152,7 +245,26 @@ def _margin(side, fraction):
 
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """Images set into zeros of the target size, at the offset."""
+    """Images set into zeros of the target size, at the offset.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        offset_height: How far from the upper edge.
+        offset_width: How far from the left edge.
+        target_height: The new height.
+        target_width: The new width.
+
+    Returns:
+        Images of the target size.
+
+    Raises:
+        ValueError: If the image doesn't fit.
+
+    Example:
+        >>> sess.run(tf.image.pad_to_bounding_box([[[5]]], 1, 0, 2, 2))[:, :, 0]
+        array([[0, 0],
+               [5, 0]], dtype=int32)
+    """
     with name_scope(None, "pad_to_bounding_box", [image]):
         image, is_batch = as_batch(convert_to_tensor(image, name="image"))
         checks = at_least_3d_checks(image, require_static=False)
@@ -171,7 +283,26 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """The piece of images that starts at the offset and has the target size."""
+    """The piece of images that starts at the offset and has the target size.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        offset_height: How far from the upper edge.
+        offset_width: How far from the left edge.
+        target_height: The new height.
+        target_width: The new width.
+
+    Returns:
+        Images of the target size.
+
+    Raises:
+        ValueError: If the piece isn't within the image.
+
+    Example:
+        >>> sess.run(tf.image.crop_to_bounding_box(tf.reshape(tf.range(9), [3, 3, 1]), 1, 1, 2, 2))[:, :, 0]
+        array([[4, 5],
+               [7, 8]], dtype=int32)
+    """
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, is_batch = as_batch(convert_to_tensor(image, name="image"))
         checks = at_least_3d_checks(image, require_static=False)
@@ -203,7 +334,23 @@ def _equal(x, y):
 
 
 def resize_image_with_crop_or_pad(image, target_height, target_width):
-    """Images cut in the middle, or padded evenly, to the target size."""
+    """Images cut in the middle, or padded evenly, to the target size.
+
+    Args:
+        image: An image [height, width, channels], or a batch of images.
+        target_height: The new height.
+        target_width: The new width.
+
+    Returns:
+        Images of the new size.
+
+    Raises:
+        ValueError: If a size is not positive, or the rank isn't known.
+
+    Example:
+        >>> tf.image.resize_image_with_crop_or_pad(tf.zeros([6, 8, 3]), 4, 10).shape.as_list()
+        [4, 10, 3]
+    """
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, is_batch = as_batch(convert_to_tensor(image, name="image"))
         checks = at_least_3d_checks(image, require_static=False)

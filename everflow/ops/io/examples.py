@@ -18,20 +18,60 @@ from everflow.ops.sparse.functions import sparse_merge
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
-    """A feature of any number of values; parsed into a SparseTensor."""
+    """A feature of any number of values; parsed into a SparseTensor.
+
+    Args:
+        dtype: The type of the elements.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["words"].bytes_list.value.extend([b"a", b"b"])
+        >>> parsed = tf.parse_single_example(example.SerializeToString(), {"words": tf.VarLenFeature(tf.string)})
+        >>> sess.run(parsed["words"]).values
+        array([b'a', b'b'], dtype=object)
+    """
 
 
 class SparseFeature(
     collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])
 ):
-    """A sparse vector (or tensor) whose indices and values are two features of the Example."""
+    """A sparse vector (or tensor) whose indices and values are two features of the Example.
+
+    Args:
+        index_key: The feature with the indices; a list of features for more than one dimension.
+        value_key: The feature with the values.
+        dtype: The type of the elements.
+        size: The length of the vector, or of each dimension.
+        already_sorted: Whether indices are in order in every example.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["at"].int64_list.value.extend([1, 3])
+        >>> example.features.feature["of"].float_list.value.extend([0.5, 2.0])
+        >>> parsed = tf.parse_single_example(example.SerializeToString(), {"v": tf.SparseFeature("at", "of", tf.float32, 4)})
+        >>> sess.run(tf.sparse_tensor_to_dense(parsed["v"]))
+        array([0. , 0.5, 0. , 2. ], dtype=float32)
+    """
 
     def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
 class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
-    """A feature with a fixed number of values; required where it has no default."""
+    """A feature with a fixed number of values; required where it has no default.
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        default_value: The values where an example lacks the feature; None makes it an error.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["age"].int64_list.value.append(36)
+        >>> parsed = tf.parse_single_example(example.SerializeToString(), {"age": tf.FixedLenFeature([], tf.int64)})
+        >>> sess.run(parsed)
+        {'age': np.int64(36)}
+    """
 
     def __new__(cls, shape, dtype, default_value=None):
         return super().__new__(cls, shape, dtype, default_value)
@@ -40,7 +80,22 @@ class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype
 class FixedLenSequenceFeature(
     collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
 ):
-    """A feature with any number of rows of a fixed shape; parsed into a dense tensor, padded in a batch."""
+    """A feature with any number of rows of a fixed shape; parsed into a dense tensor, padded in a batch.
+
+    Args:
+        shape: The shape of one row.
+        dtype: The type of the elements.
+        allow_missing: Whether an example may lack the feature. In `tf.parse_example` it must be True.
+        default_value: What short rows of a batch are filled up with.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["xy"].float_list.value.extend([1.0, 2.0, 3.0, 4.0])
+        >>> wanted = {"xy": tf.FixedLenSequenceFeature([2], tf.float32, allow_missing=True)}
+        >>> sess.run(tf.parse_single_example(example.SerializeToString(), wanted))["xy"]
+        array([[1., 2.],
+               [3., 4.]], dtype=float32)
+    """
 
     def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
@@ -204,7 +259,25 @@ _EXAMPLE_FEATURES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequ
 def parse_example(serialized, features, name=None, example_names=None):
     """Tensors by feature from a batch of serialized Examples.
 
-    >>> tf.parse_example(batch, {"label": tf.FixedLenFeature([], tf.int64), "words": tf.VarLenFeature(tf.string)})
+    Args:
+        serialized: A vector of serialized `tf.train.Example` messages.
+        features: What to parse, by name: `tf.FixedLenFeature`, `tf.VarLenFeature`, `tf.SparseFeature` or
+            `tf.FixedLenSequenceFeature`.
+        name: The name of the operation in the graph.
+        example_names: Names for messages about examples.
+
+    Returns:
+        A dictionary of tensors and SparseTensors.
+
+    Raises:
+        ValueError: If there are no features.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["label"].int64_list.value.append(7)
+        >>> batch = [example.SerializeToString()] * 2
+        >>> sess.run(tf.parse_example(batch, {"label": tf.FixedLenFeature([], tf.int64)}))
+        {'label': array([7, 7])}
     """
     if not features:
         raise ValueError(f"Missing: features was {features}.")
@@ -224,7 +297,27 @@ def _parse_batch(serialized, wanted, names, name):
 
 
 def parse_single_example(serialized, features, name=None, example_names=None):
-    """Tensors by feature from one serialized Example."""
+    """Tensors by feature from one serialized Example.
+
+    Args:
+        serialized: A serialized `tf.train.Example`, a scalar.
+        features: What to parse, by name: `tf.FixedLenFeature`, `tf.VarLenFeature`, `tf.SparseFeature` or
+            `tf.FixedLenSequenceFeature`.
+        name: The name of the operation in the graph.
+        example_names: Names for messages about examples.
+
+    Returns:
+        A dictionary of tensors and SparseTensors.
+
+    Raises:
+        ValueError: If there are no features.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["label"].int64_list.value.append(7)
+        >>> sess.run(tf.parse_single_example(example.SerializeToString(), {"label": tf.FixedLenFeature([], tf.int64)}))
+        {'label': np.int64(7)}
+    """
     if not features:
         raise ValueError("Missing features.")
     if example_names is None:
@@ -306,7 +399,30 @@ def _sequence_options(context, lists, missing_ok):
 def parse_single_sequence_example(
     serialized, context_features=None, sequence_features=None, example_name=None, name=None
 ):
-    """Two dictionaries of tensors from one serialized SequenceExample: its context and its feature lists."""
+    """Two dictionaries of tensors from one serialized SequenceExample: its context and its feature lists.
+
+    Args:
+        serialized: A serialized `tf.train.SequenceExample`, a scalar.
+        context_features: What to parse of the context, by name.
+        sequence_features: What to parse of the feature lists, by name.
+        example_name: A name for messages.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Two dictionaries.
+
+    Raises:
+        ValueError: If there are no features.
+
+    Example:
+        >>> example = tf.train.SequenceExample()
+        >>> for word in (3, 5):
+        ...     example.feature_lists.feature_list["words"].feature.add().int64_list.value.append(word)
+        >>> wanted = {"words": tf.FixedLenSequenceFeature([], tf.int64)}
+        >>> context, lists = tf.parse_single_sequence_example(example.SerializeToString(), sequence_features=wanted)
+        >>> sess.run(lists)
+        {'words': array([3, 5])}
+    """
     context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
     with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
         out = raw.ParseSingleSequenceExample(
@@ -322,6 +438,28 @@ def parse_single_sequence_example(
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
     """Three dictionaries from a batch of SequenceExamples: contexts, feature lists, and the lengths of dense feature
     lists.
+
+    Args:
+        serialized: A vector of serialized `tf.train.SequenceExample` messages.
+        context_features: What to parse of the contexts, by name.
+        sequence_features: What to parse of the feature lists, by name.
+        example_names: Names for messages about examples.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Three dictionaries.
+
+    Raises:
+        ValueError: If there are no features.
+
+    Example:
+        >>> example = tf.train.SequenceExample()
+        >>> for word in (3, 5):
+        ...     example.feature_lists.feature_list["words"].feature.add().int64_list.value.append(word)
+        >>> wanted = {"words": tf.FixedLenSequenceFeature([], tf.int64)}
+        >>> _, lists, lengths = tf.io.parse_sequence_example([example.SerializeToString()], sequence_features=wanted)
+        >>> sess.run([lists["words"], lengths["words"]])
+        [array([[3, 5]]), array([2])]
     """
     context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
     with name_scope(name, "ParseSequenceExample", [serialized, example_names]):

@@ -11,22 +11,81 @@ from everflow.ops.variables.variable import Variable
 
 
 def read_file(filename, name=None):
-    """The contents of a file, as one string."""
+    """The contents of a file, as one string.
+
+    Args:
+        filename: The path, a scalar string.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar string.
+
+    Raises:
+        NotFoundError: When it runs, if there is no such file.
+
+    Example:
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("hello")
+        >>> sess.run(tf.read_file("a.txt"))
+        b'hello'
+    """
     return raw.ReadFile(filename, name=name)
 
 
 def write_file(filename, contents, name=None):
-    """Write a string to a file; missing folders are made."""
+    """Write a string to a file; missing folders are made.
+
+    Args:
+        filename: The path, a scalar string.
+        contents: What to write, a scalar string.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The operation.
+
+    Example:
+        >>> sess.run(tf.write_file("folder/a.txt", "hello"))
+        >>> open("folder/a.txt").read()
+        'hello'
+    """
     return raw.WriteFile(filename, contents, name=name)
 
 
 def matching_files(pattern, name=None):
-    """The names of files that match patterns, sorted."""
+    """The names of files that match patterns, sorted.
+
+    Args:
+        pattern: A pattern, or a vector of them, such as `data/*.txt`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of strings.
+
+    Example:
+        >>> open("a.txt", "w").close()
+        >>> sess.run(tf.matching_files("*.txt"))
+        array([b'./a.txt'], dtype=object)
+    """
     return raw.MatchingFiles(pattern, name=name)
 
 
 def match_filenames_once(pattern, name=None):
-    """A local variable with the names of files that match patterns when it is initialized."""
+    """A local variable with the names of files that match patterns when it is initialized.
+
+    Args:
+        pattern: A pattern, or a vector of them.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A variable; `tf.local_variables_initializer()` fills it.
+
+    Example:
+        >>> open("a.txt", "w").close()
+        >>> names = tf.train.match_filenames_once("*.txt")
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(names)
+        array([b'./a.txt'], dtype=object)
+    """
     with name_scope(name, "matching_filenames", [pattern]) as name:
         return Variable(
             name=name,

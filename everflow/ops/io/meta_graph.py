@@ -163,7 +163,33 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
                       save_debug_info=False, **kwargs):  # fmt: skip
     """The graph as a MetaGraphDef, written to a file where one is named.
 
-    >>> meta_graph = tf.train.export_meta_graph("model.meta")
+    Args:
+        filename: The file; None to write none.
+        meta_info_def: A MetaInfoDef to put in.
+        graph_def: A GraphDef in place of the graph.
+        saver_def: A SaverDef to put in.
+        collection_list: The collections to put in; all if None.
+        as_text: Whether the file is text, which people can read, or bytes.
+        graph: The graph to work in; the default graph if None.
+        export_scope: Only nodes under this name scope, without its name.
+        clear_devices: Whether nodes forget their devices.
+        clear_extraneous_savers: Whether other savers' nodes are left out.
+        strip_default_attrs: Whether attributes that have their default are left out.
+        save_debug_info: Whether the lines that made the nodes are written beside.
+        **kwargs: Not used.
+
+    Returns:
+        A MetaGraphDef.
+
+    Raises:
+        ValueError: If a scope and a GraphDef don't go together.
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> v = tf.Variable(1.0, name="v")
+        >>> meta_graph = tf.train.export_meta_graph("model.meta")
+        >>> [node.name for node in meta_graph.graph_def.node][:2]
+        ['keras_learning_phase/input', 'keras_learning_phase']
     """
     arguments = {name: value for name, value in locals().items() if name != "kwargs"}
     refuse_when_eager()

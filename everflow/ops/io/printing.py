@@ -16,7 +16,22 @@ from everflow.ops.shape_rules import like_first, scalar_output
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`input_` unchanged; when it is computed, `data` is written to stderr.
 
-    >>> x = tf.Print(x, [tf.shape(x)], message="shape of x: ")
+    Args:
+        input_: The tensor to hand on.
+        data: The tensors to write.
+        message: Text to put before them.
+        first_n: Write only the first so many times; always if None.
+        summarize: How many entries of each tensor to write; 3 if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        `input_` as a new tensor.
+
+    Example:
+        >>> x = tf.constant([1.0, 2.0])
+        >>> x = tf.Print(x, [tf.shape(x)], message="shape of x: ")
+        >>> sess.run(x * 2.0)
+        array([2., 4.], dtype=float32)
     """
     return raw.Print(input=input_, data=data, message=message, first_n=first_n, summarize=summarize, name=name)
 
@@ -57,7 +72,21 @@ class _Text:
 def print(*inputs, **kwargs):
     """An op that prints its arguments when it runs: tensors, and structures of tensors and Python values.
 
-    >>> step = tf.print("loss:", loss, output_stream=sys.stdout)
+    Args:
+        *inputs: What to print.
+        **kwargs: `output_stream` (a stream, `file://` and a path, or a logging function), `summarize`, `sep`, `end`,
+            `name`.
+
+    Returns:
+        The operation; when executing eagerly, it is printed at once.
+
+    Raises:
+        ValueError: If a keyword or stream isn't known.
+
+    Example:
+        >>> import sys
+        >>> sess.run(tf.print("loss:", tf.constant([0.5, 0.25]), output_stream=sys.stdout))
+        loss: [0.5 0.25]
     """
     output_stream = kwargs.pop("output_stream", sys.stderr)
     name = kwargs.pop("name", None)
@@ -134,7 +163,18 @@ def _print_grad(op, *grads):
 
 
 def timestamp(name=None):
-    """Seconds since 1970 when run, as a float64 scalar."""
+    """Seconds since 1970 when run, as a float64 scalar.
+
+    Args:
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> bool(sess.run(tf.timestamp()) > 1.5e9)
+        True
+    """
     return raw.Timestamp(name=name)
 
 

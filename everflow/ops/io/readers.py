@@ -13,7 +13,16 @@ _COMPRESSIONS = {0: "", 1: "ZLIB", 2: "GZIP"}
 
 
 class ReaderBase:
-    """What all readers share."""
+    """What all readers share.
+
+    Args:
+        reader_ref: The tensor that stands for the reader in the graph.
+        supports_serialize: Whether its state can be saved.
+
+    Example:
+        >>> isinstance(tf.TextLineReader(), tf.ReaderBase)
+        True
+    """
 
     def __init__(self, reader_ref, supports_serialize=False):
         self._reader_ref = reader_ref
@@ -56,7 +65,22 @@ class ReaderBase:
 
 
 class WholeFileReader(ReaderBase):
-    """Each file is one record."""
+    """Each file is one record.
+
+    Args:
+        name: Its name in the graph.
+
+    Example:
+        >>> with open("whole.txt", "w") as file:
+        ...     _ = file.write("all of it")
+        >>> key, text = tf.WholeFileReader().read(tf.train.string_input_producer(["whole.txt"]))
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(text)
+        b'all of it'
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
 
     def __init__(self, name=None):
         super().__init__(raw.WholeFileReaderV2(name=name), supports_serialize=True)
@@ -65,7 +89,21 @@ class WholeFileReader(ReaderBase):
 class TextLineReader(ReaderBase):
     """Each line is one record.
 
-    >>> key, line = tf.TextLineReader(skip_header_lines=1).read(queue)
+    Args:
+        skip_header_lines: How many lines are skipped at the start of each file; none if None.
+        name: Its name in the graph.
+
+    Example:
+        >>> with open("lines.txt", "w") as file:
+        ...     print("a b", file=file)
+        >>> queue = tf.train.string_input_producer(["lines.txt"])
+        >>> key, line = tf.TextLineReader().read(queue)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run([key, line])
+        [b'lines.txt:1', b'a b']
+        >>> coord.request_stop()
+        >>> coord.join(threads)
     """
 
     def __init__(self, skip_header_lines=None, name=None):
@@ -73,7 +111,28 @@ class TextLineReader(ReaderBase):
 
 
 class FixedLengthRecordReader(ReaderBase):
-    """Records of a fixed number of bytes."""
+    """Records of a fixed number of bytes.
+
+    Args:
+        record_bytes: How many bytes a record has.
+        header_bytes: How many bytes are skipped at the start of a file.
+        footer_bytes: How many bytes are skipped at the end of a file.
+        hop_bytes: How far it is from the start of a record to the next; `record_bytes` if None.
+        name: Its name in the graph.
+        encoding: `ZLIB` for compressed files; else None.
+
+    Example:
+        >>> with open("data.bin", "wb") as file:
+        ...     _ = file.write(b"abcdef")
+        >>> queue = tf.train.string_input_producer(["data.bin"])
+        >>> key, record = tf.FixedLengthRecordReader(record_bytes=3).read(queue)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(record), sess.run(record)
+        (b'abc', b'def')
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
 
     def __init__(self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name=None, encoding=None):
         ref = raw.FixedLengthRecordReaderV2(
@@ -88,7 +147,24 @@ class FixedLengthRecordReader(ReaderBase):
 
 
 class TFRecordReader(ReaderBase):
-    """The records of TFRecord files."""
+    """The records of TFRecord files.
+
+    Args:
+        name: Its name in the graph.
+        options: A `tf.python_io.TFRecordOptions` with the compression.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"first")
+        >>> queue = tf.train.string_input_producer(["data.tfrecord"])
+        >>> key, record = tf.TFRecordReader().read(queue)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(record)
+        b'first'
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
 
     def __init__(self, name=None, options=None):
         # Options know the name of their kind of compression; one may also be given by itself.
@@ -99,7 +175,21 @@ class TFRecordReader(ReaderBase):
 
 
 class IdentityReader(ReaderBase):
-    """What the queue gives is key and record."""
+    """What the queue gives is key and record.
+
+    Args:
+        name: Its name in the graph.
+
+    Example:
+        >>> queue = tf.train.string_input_producer(["a", "b"], shuffle=False)
+        >>> key, value = tf.IdentityReader().read(queue)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run([key, value])
+        [b'a', b'a']
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """
 
     def __init__(self, name=None):
         super().__init__(raw.IdentityReaderV2(name=name), supports_serialize=True)

@@ -47,7 +47,19 @@ def collect(value, collections, default_collections):
 def scalar(name, tensor, collections=None, family=None):
     """A summary of one number.
 
-    >>> tf.summary.scalar("loss", loss)
+    Args:
+        name: The name of the operation in the graph.
+        tensor: The number, a scalar.
+        collections: The graph's collections to add the result to.
+        family: What is put before the name, so that TensorBoard shows a family together.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Example:
+        >>> data = sess.run(tf.summary.scalar("loss", tf.constant(0.5)))
+        >>> tf.Summary.FromString(data).value[0].simple_value
+        0.5
     """
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
         value = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
@@ -56,7 +68,22 @@ def scalar(name, tensor, collections=None, family=None):
 
 
 def histogram(name, values, collections=None, family=None):
-    """A summary of how values are distributed."""
+    """A summary of how values are distributed.
+
+    Args:
+        name: The name of the operation in the graph.
+        values: Numbers of any shape.
+        collections: The graph's collections to add the result to.
+        family: What is put before the name, so that TensorBoard shows a family together.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Example:
+        >>> data = sess.run(tf.summary.histogram("weights", [1.0, 2.0, 2.0]))
+        >>> tf.Summary.FromString(data).value[0].histo.num
+        3.0
+    """
     with summary_scope(name, family, values=[values], default_name="HistogramSummary") as (tag, scope):
         value = raw.HistogramSummary(tag=tag, values=values, name=scope)
         collect(value, collections, [GraphKeys.SUMMARIES])
@@ -64,7 +91,23 @@ def histogram(name, values, collections=None, family=None):
 
 
 def image(name, tensor, max_outputs=3, collections=None, family=None):
-    """A summary of the first images of a batch [batch, height, width, channels]."""
+    """A summary of the first images of a batch [batch, height, width, channels].
+
+    Args:
+        name: The name of the operation in the graph.
+        tensor: The images, with 1, 3 or 4 channels; floats are scaled to fit.
+        max_outputs: The most images to keep.
+        collections: The graph's collections to add the result to.
+        family: What is put before the name, so that TensorBoard shows a family together.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Example:
+        >>> data = sess.run(tf.summary.image("pictures", tf.zeros([2, 4, 4, 3])))
+        >>> [value.tag for value in tf.Summary.FromString(data).value]
+        ['pictures/image/0', 'pictures/image/1']
+    """
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
         value = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
         collect(value, collections, [GraphKeys.SUMMARIES])
@@ -72,7 +115,24 @@ def image(name, tensor, max_outputs=3, collections=None, family=None):
 
 
 def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
-    """A summary of the first sounds of a batch [batch, frames, channels], with values from -1 to 1."""
+    """A summary of the first sounds of a batch [batch, frames, channels], with values from -1 to 1.
+
+    Args:
+        name: The name of the operation in the graph.
+        tensor: The sounds.
+        sample_rate: How many frames make a second.
+        max_outputs: The most sounds to keep.
+        collections: The graph's collections to add the result to.
+        family: What is put before the name, so that TensorBoard shows a family together.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Example:
+        >>> data = sess.run(tf.summary.audio("sound", tf.zeros([1, 100, 1]), sample_rate=8000))
+        >>> tf.Summary.FromString(data).value[0].tag
+        'sound/audio/0'
+    """
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
         sample_rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
         value = raw.AudioSummaryV2(tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=sample_rate, name=scope)
@@ -81,7 +141,24 @@ def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=Non
 
 
 def text(name, tensor, collections=None):
-    """A summary of a string tensor, shown as text or a table."""
+    """A summary of a string tensor, shown as text or a table.
+
+    Args:
+        name: The name of the operation in the graph.
+        tensor: The strings.
+        collections: The graph's collections to add the result to.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Raises:
+        ValueError: If it doesn't hold strings.
+
+    Example:
+        >>> data = sess.run(tf.summary.text("note", tf.constant("hello")))
+        >>> tf.Summary.FromString(data).value[0].tensor.string_val
+        [b'hello']
+    """
     if tensor.dtype != dtypes.string:
         raise ValueError(f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}")
     metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="text"))
@@ -91,7 +168,25 @@ def text(name, tensor, collections=None):
 def tensor_summary(
     name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None, display_name=None
 ):
-    """A summary that holds a tensor as it is, for a plug-in to show."""
+    """A summary that holds a tensor as it is, for a plug-in to show.
+
+    Args:
+        name: The name of the operation in the graph.
+        tensor: The tensor.
+        summary_description: A SummaryDescription that the node carries.
+        collections: The graph's collections to add the result to.
+        summary_metadata: A SummaryMetadata for the plug-in.
+        family: What is put before the name, so that TensorBoard shows a family together.
+        display_name: What TensorBoard calls it.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Example:
+        >>> data = sess.run(tf.summary.tensor_summary("values", tf.constant([1.0, 2.0])))
+        >>> tf.make_ndarray(tf.Summary.FromString(data).value[0].tensor)
+        array([1., 2.], dtype=float32)
+    """
     metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
     if display_name is not None:
         metadata.display_name = display_name
@@ -111,7 +206,24 @@ def _refuse_when_eager():
 
 
 def merge(inputs, collections=None, name=None):
-    """One summary of several."""
+    """One summary of several.
+
+    Args:
+        inputs: The summaries.
+        collections: The graph's collections to add the result to.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar string tensor: a serialized Summary.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> merged = tf.summary.merge([tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)])
+        >>> [value.tag for value in tf.Summary.FromString(sess.run(merged)).value]
+        ['a', 'b']
+    """
     _refuse_when_eager()
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
@@ -121,7 +233,25 @@ def merge(inputs, collections=None, name=None):
 
 
 def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
-    """One summary of all in a collection; None where there are none."""
+    """One summary of all in a collection; None where there are none.
+
+    Args:
+        key: The collection.
+        scope: Only summaries whose names match this at their start, a regular expression.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar string tensor, or None.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> loss = tf.summary.scalar("loss", 0.5)
+        >>> rate = tf.summary.scalar("rate", 0.1)
+        >>> [value.tag for value in tf.Summary.FromString(sess.run(tf.summary.merge_all())).value]
+        ['loss', 'rate']
+    """
     _refuse_when_eager()
     summaries = get_collection(key, scope=scope)
     return merge(summaries, name=name) if summaries else None

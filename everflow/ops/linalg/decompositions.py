@@ -17,14 +17,38 @@ from everflow.ops import array, control_flow, math
 
 
 def cholesky(input, name=None):
-    """The lower triangular L with L Lᴴ = input; only the lower triangle of a matrix is read."""
+    """The lower triangular L with L Lᴴ = input; only the lower triangle of a matrix is read.
+
+    Args:
+        input: Symmetric positive definite matrices: [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.cholesky([[4.0, 2.0], [2.0, 5.0]]))
+        array([[2., 0.],
+               [1., 2.]], dtype=float32)
+    """
     return raw.Cholesky(input=input, name=name)
 
 
 def cholesky_solve(chol, rhs, name=None):
     """x with A x = rhs, given A's Cholesky factor.
 
-    >>> x = tf.cholesky_solve(tf.cholesky(a), b)
+    Args:
+        chol: The Cholesky factors: [..., n, n].
+        rhs: The right sides: [..., n, k].
+        name: The name of the operation in the graph.
+
+    Returns:
+        The solutions: [..., n, k].
+
+    Example:
+        >>> sess.run(tf.cholesky_solve(tf.cholesky([[4.0, 2.0], [2.0, 5.0]]), [[8.0], [12.0]]))
+        array([[1.],
+               [2.]], dtype=float32)
     """
     with name_scope(name, "cholesky_solve", [chol, rhs]):
         y = matrix_triangular_solve(chol, rhs, adjoint=False, lower=True)
@@ -32,41 +56,135 @@ def cholesky_solve(chol, rhs, name=None):
 
 
 def matrix_inverse(input, adjoint=False, name=None):
-    """The inverse of square matrices, or of their adjoints."""
+    """The inverse of square matrices, or of their adjoints.
+
+    Args:
+        input: Matrices: [..., n, n].
+        adjoint: Whether the adjoints are inverted.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: When it runs, if a matrix has no inverse.
+
+    Example:
+        >>> sess.run(tf.matrix_inverse([[1.0, 2.0], [3.0, 4.0]]))
+        array([[-2.0000002 ,  1.0000001 ],
+               [ 1.5000001 , -0.50000006]], dtype=float32)
+    """
     return raw.MatrixInverse(input=input, adjoint=adjoint, name=name)
 
 
 def matrix_determinant(input, name=None):
-    """The determinant of square matrices."""
+    """The determinant of square matrices.
+
+    Args:
+        input: Matrices: [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Numbers: [...].
+
+    Example:
+        >>> sess.run(tf.matrix_determinant([[1.0, 2.0], [3.0, 4.0]]))
+        np.float32(-2.0)
+    """
     return raw.MatrixDeterminant(input=input, name=name)
 
 
 def slogdet(input, name=None):
-    """(sign, log |det|) of square matrices, for determinants that would overflow."""
+    """(sign, log |det|) of square matrices, for determinants that would overflow.
+
+    Args:
+        input: Matrices [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of the signs and the logarithms.
+
+    Example:
+        >>> sess.run(tf.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]]))
+        LogMatrixDeterminant(sign=np.float32(-1.0), log_abs_determinant=np.float32(0.0))
+    """
     return raw.LogMatrixDeterminant(input=input, name=name)
 
 
 def logdet(matrix, name=None):
-    """The logarithm of the determinant of Hermitian positive definite matrices."""
+    """The logarithm of the determinant of Hermitian positive definite matrices.
+
+    Args:
+        matrix: Matrices [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Numbers [...].
+
+    Example:
+        >>> sess.run(tf.linalg.logdet([[4.0, 0.0], [0.0, 1.0]]))
+        np.float32(1.3862944)
+    """
     with name_scope(name, "logdet", [matrix]):
         factor = cholesky(matrix)
         return 2.0 * math.reduce_sum(math.log(math.real(array.matrix_diag_part(factor))), axis=[-1])
 
 
 def qr(input, full_matrices=False, name=None):
-    """(q, r) with q r = input, q unitary and r upper triangular."""
+    """(q, r) with q r = input, q unitary and r upper triangular.
+
+    Args:
+        input: Matrices: [..., n, m].
+        full_matrices: Whether q is square.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of q and r.
+
+    Example:
+        >>> q, r = tf.qr([[3.0, 1.0], [4.0, 2.0]])
+        >>> sess.run(tf.matmul(q, r))
+        array([[3., 1.],
+               [4., 2.]], dtype=float32)
+    """
     return raw.Qr(input=input, full_matrices=full_matrices, name=name)
 
 
 def lu(input, output_idx_type=dtypes.int32, name=None):
-    """(lu, p): both triangular factors in one matrix, and the order in which rows were taken."""
+    """(lu, p): both triangular factors in one matrix, and the order in which rows were taken.
+
+    Args:
+        input: Matrices [..., n, n].
+        output_idx_type: The type of the order.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of the factors [..., n, n] and the order [..., n].
+
+    Example:
+        >>> sess.run(tf.linalg.lu([[1.0, 2.0], [4.0, 2.0]]))
+        Lu(lu=array([[4.  , 2.  ],
+               [0.25, 1.5 ]], dtype=float32), p=array([1, 0], dtype=int32))
+    """
     return raw.Lu(input=input, output_idx_type=output_idx_type, name=name)
 
 
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Singular values s, largest first, and u, v with tensor = u diag(s) vᴴ; s alone without `compute_uv`.
 
-    >>> s, u, v = tf.svd(tf.ones([4, 3]))
+    Args:
+        tensor: Matrices: [..., n, m].
+        full_matrices: Whether u and v are square.
+        compute_uv: Whether u and v are wanted.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The tensors s, u and v; s alone without `compute_uv`.
+
+    Example:
+        >>> s, u, v = tf.svd([[3.0, 0.0], [0.0, 4.0]])
+        >>> sess.run(s)
+        array([4., 3.], dtype=float32)
     """
     s, u, v = raw.Svd(input=tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     # They come in the matrix's dtype but are real; `real` of a real tensor is the tensor itself.
@@ -75,22 +193,81 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 
 def self_adjoint_eig(tensor, name=None):
-    """(e, v): eigenvalues, smallest first, and eigenvectors as columns, of self-adjoint matrices."""
+    """(e, v): eigenvalues, smallest first, and eigenvectors as columns, of self-adjoint matrices.
+
+    Args:
+        tensor: Matrices: [..., n, n]; only the lower triangle is read.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The values [..., n] and the vectors [..., n, n].
+
+    Example:
+        >>> values, vectors = tf.self_adjoint_eig([[2.0, 0.0], [0.0, 1.0]])
+        >>> sess.run(values)
+        array([1., 2.], dtype=float32)
+    """
     return tuple(raw.SelfAdjointEigV2(input=tensor, compute_v=True, name=name))
 
 
 def self_adjoint_eigvals(tensor, name=None):
-    """The eigenvalues of self-adjoint matrices, smallest first."""
+    """The eigenvalues of self-adjoint matrices, smallest first.
+
+    Args:
+        tensor: Matrices: [..., n, n]; only the lower triangle is read.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [..., n].
+
+    Example:
+        >>> sess.run(tf.self_adjoint_eigvals([[2.0, 0.0], [0.0, 1.0]]))
+        array([1., 2.], dtype=float32)
+    """
     return raw.SelfAdjointEigV2(input=tensor, compute_v=False, name=name)[0]
 
 
 def matrix_solve(matrix, rhs, adjoint=False, name=None):
-    """x with matrix x = rhs (or with the matrix's adjoint)."""
+    """x with matrix x = rhs (or with the matrix's adjoint).
+
+    Args:
+        matrix: Matrices: [..., n, n].
+        rhs: The right sides: [..., n, k].
+        adjoint: Whether the adjoints of the matrices are used.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The solutions: [..., n, k].
+
+    Raises:
+        InvalidArgumentError: When it runs, if a matrix has no inverse.
+
+    Example:
+        >>> sess.run(tf.matrix_solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]))
+        array([[1. ],
+               [0.5]], dtype=float32)
+    """
     return raw.MatrixSolve(matrix=matrix, rhs=rhs, adjoint=adjoint, name=name)
 
 
 def matrix_triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
-    """x with matrix x = rhs, for a triangular matrix; the other triangle is not read."""
+    """x with matrix x = rhs, for a triangular matrix; the other triangle is not read.
+
+    Args:
+        matrix: Triangular matrices: [..., n, n].
+        rhs: The right sides: [..., n, k].
+        lower: Whether it is the lower triangle that counts.
+        adjoint: Whether the adjoints of the matrices are used.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The solutions: [..., n, k].
+
+    Example:
+        >>> sess.run(tf.matrix_triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[2.0], [3.0]]))
+        array([[1.],
+               [2.]], dtype=float32)
+    """
     return raw.MatrixTriangularSolve(matrix=matrix, rhs=rhs, lower=lower, adjoint=adjoint, name=name)
 
 
@@ -99,6 +276,22 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
 
     `fast` goes over the Cholesky factor of the normal equations, with `l2_regularizer` added; otherwise a complete
     orthogonal factorisation is used, which takes deficient matrices as well.
+
+    Args:
+        matrix: Matrices: [..., n, m].
+        rhs: The right sides: [..., n, k].
+        l2_regularizer: How much the square of x counts.
+        fast: Whether the normal equations are solved; else a decomposition is used that also takes matrices of lower
+            rank.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The solutions: [..., m, k].
+
+    Example:
+        >>> sess.run(tf.matrix_solve_ls([[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]], [[1.0], [2.0], [3.0]]))
+        array([[1.3765103e-07],
+               [1.0000000e+00]], dtype=float32)
     """
     if not fast:
         return raw.MatrixSolveLs(matrix=matrix, rhs=rhs, l2_regularizer=l2_regularizer, fast=fast, name=name)
@@ -137,8 +330,20 @@ def regularized_gram_factor(matrix, l2_regularizer, tall):
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """Identity matrices, one for each place of `batch_shape`.
 
-    >>> tf.eye(2, batch_shape=[3]).shape
-    TensorShape([Dimension(3), Dimension(2), Dimension(2)])
+    Args:
+        num_rows: How many rows.
+        num_columns: How many columns; as many as rows if None.
+        batch_shape: The shape before the matrices.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [..., rows, columns].
+
+    Example:
+        >>> sess.run(tf.eye(2, 3))
+        array([[1., 0., 0.],
+               [0., 1., 0.]], dtype=float32)
     """
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
         square = num_columns is None or (
@@ -167,21 +372,63 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
 
 
 def trace(x, name=None):
-    """The sum of the diagonal of each matrix."""
+    """The sum of the diagonal of each matrix.
+
+    Args:
+        x: Matrices: [..., n, m].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor [...].
+
+    Example:
+        >>> sess.run(tf.trace([[1, 2], [3, 4]]))
+        np.int32(5)
+    """
     with name_scope(name, "Trace", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return math.reduce_sum(array.matrix_diag_part(x), [-1], name=name)
 
 
 def adjoint(matrix, name=None):
-    """Matrices transposed and conjugated."""
+    """Matrices transposed and conjugated.
+
+    Args:
+        matrix: Matrices [..., n, m].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Matrices [..., m, n].
+
+    Example:
+        >>> sess.run(tf.linalg.adjoint([[1 + 2j, 3j]]))
+        array([[1.-2.j],
+               [0.-3.j]])
+    """
     with name_scope(name, "adjoint", [matrix]):
         matrix = convert_to_tensor(matrix, name="matrix")
         return array.matrix_transpose(matrix, conjugate=True)
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
-    """Matrices times vectors: the last dimension of `b` is summed with the columns of `a`."""
+    """Matrices times vectors: the last dimension of `b` is summed with the columns of `a`.
+
+    Args:
+        a: Matrices [..., n, m].
+        b: Vectors [..., m].
+        transpose_a: Whether the matrices are transposed first.
+        adjoint_a: Whether the matrices are transposed and conjugated first.
+        a_is_sparse: A hint that many elements of `a` are zero.
+        b_is_sparse: A hint that many elements of `b` are zero.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Vectors [..., n].
+
+    Example:
+        >>> sess.run(tf.linalg.matvec([[1, 2], [3, 4]], [10, 1]))
+        array([12, 34], dtype=int32)
+    """
     with name_scope(name, "MatVec", [a, b]):
         result = math.matmul(
             a,

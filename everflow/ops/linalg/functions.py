@@ -13,12 +13,38 @@ from everflow.ops.linalg.decompositions import eye, matrix_solve
 
 
 def logm(input, name=None):
-    """The principal logarithm of complex square matrices."""
+    """The principal logarithm of complex square matrices.
+
+    Args:
+        input: Matrices [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.linalg.logm(tf.cast(tf.eye(2), tf.complex64)))
+        array([[0.+0.j, 0.+0.j],
+               [0.+0.j, 0.+0.j]], dtype=complex64)
+    """
     return raw.MatrixLogarithm(input=input, name=name)
 
 
 def matrix_square_root(input, name=None):
-    """The principal square root of square matrices."""
+    """The principal square root of square matrices.
+
+    Args:
+        input: Matrices: [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.matrix_square_root([[4.0, 0.0], [0.0, 9.0]]))
+        array([[2., 0.],
+               [0., 3.]], dtype=float32)
+    """
     return raw.MatrixSquareRoot(input=input, name=name)
 
 
@@ -91,7 +117,17 @@ def _pade_13(matrix, b, powers):
 def matrix_exponential(input, name=None):
     """The exponential of square matrices, by scaling, a Padé approximant and squaring.
 
-    >>> tf.linalg.expm(tf.zeros([2, 2]))  # the identity
+    Args:
+        input: Matrices [..., n, n].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]))
+        array([[1., 1.],
+               [0., 1.]], dtype=float32)
     """
     with name_scope(name, "matrix_exponential", [input]):
         matrix = convert_to_tensor(input, name="input")

@@ -19,7 +19,23 @@ _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """The norm of vectors along one axis, of matrices along a pair of axes, or of a whole tensor as one vector.
 
-    >>> tf.norm([[3.0, 4.0]], axis=1)  # 5.0
+    Args:
+        tensor: The numbers.
+        ord: Which norm: `euclidean` (or `fro`), 1, 2, `np.inf` or any positive number.
+        axis: The axis of vectors, a pair of axes of matrices, or None for all as one vector.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If the norm isn't known for vectors, or matrices.
+
+    Example:
+        >>> sess.run(tf.norm([[3.0, 4.0]], axis=1))
+        array([5.], dtype=float32)
     """
     keepdims = _either_keepdims(keepdims, keep_dims)
     is_matrix = isinstance(axis, (tuple, list))
@@ -97,7 +113,21 @@ def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 
 
 def normalize(tensor, ord="euclidean", axis=None, name=None):
-    """(tensor / norm, norm), with the norm's axes kept at size 1."""
+    """(tensor / norm, norm), with the norm's axes kept at size 1.
+
+    Args:
+        tensor: The numbers.
+        ord: Which norm: `euclidean`, 1, 2, `np.inf` or any positive number.
+        axis: The axis of vectors, a pair of axes of matrices, or None for all as one vector.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The tensor at norm 1, and the norms.
+
+    Example:
+        >>> sess.run(tf.linalg.normalize([3.0, 4.0]))
+        (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
+    """
     with name_scope(name, "normalize", [tensor]):
         tensor = convert_to_tensor(tensor)
         size = norm(tensor, ord, axis, keepdims=True)
@@ -106,7 +136,21 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 
 
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """How many singular values of each matrix exceed `tol`; by default, what rounding may leave of a zero."""
+    """How many singular values of each matrix exceed `tol`; by default, what rounding may leave of a zero.
+
+    Args:
+        a: Matrices [..., n, m].
+        tol: What singular values must exceed.
+        validate_args: Whether the matrices are checked while the graph runs.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Numbers [...], int32.
+
+    Example:
+        >>> sess.run(tf.linalg.matrix_rank(tf.constant([[1.0, 2.0], [2.0, 4.0]])))
+        np.int32(1)
+    """
     with name_scope(name, "matrix_rank", [a, tol]):
         a = convert_to_tensor(a, dtype_hint=dtypes.float32, name="a")
         with control_dependencies(_matrix_checks(a, validate_args)):
@@ -120,7 +164,22 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 
 def pinv(a, rcond=None, validate_args=False, name=None):
-    """The Moore-Penrose pseudo-inverse; singular values below `rcond` times the largest count as zero."""
+    """The Moore-Penrose pseudo-inverse; singular values below `rcond` times the largest count as zero.
+
+    Args:
+        a: Matrices [..., n, m].
+        rcond: The part of the largest singular value below which others count as zero; by the type's precision if None.
+        validate_args: Whether the matrices are checked while the graph runs.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Matrices [..., m, n].
+
+    Example:
+        >>> sess.run(tf.linalg.pinv(tf.constant([[2.0, 0.0], [0.0, 0.0]])))
+        array([[0.5, 0. ],
+               [0. , 0. ]], dtype=float32)
+    """
     with name_scope(name or "pinv"):
         a = convert_to_tensor(a, name="a")
         with control_dependencies(_matrix_checks(a, validate_args)):

@@ -19,10 +19,27 @@ def tridiagonal_solve(
     name=None,
     partial_pivoting=True,
 ):
-    """x with A x = rhs for tridiagonal A.
+    """x with A x = rhs for tridiagonal A. A is given as [..., 3, n] (`compact`: upper, main and lower diagonal), as three
+    tensors (`sequence`) or in full (`matrix`).
 
-    A is given as [..., 3, M] (`compact`: upper, main and lower diagonal), as three tensors (`sequence`) or in full
-    (`matrix`).
+    Args:
+        diagonals: The matrices, as their format says.
+        rhs: The right sides [..., n, k], or [..., n].
+        diagonals_format: `compact`, `sequence` or `matrix`.
+        transpose_rhs: Whether the right sides are transposed first.
+        conjugate_rhs: Whether the right sides are conjugated first.
+        name: The name of the operation in the graph.
+        partial_pivoting: Whether rows are exchanged, which is more exact.
+
+    Returns:
+        The solutions, of the shape of `rhs`.
+
+    Raises:
+        ValueError: If the format isn't known, or shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.linalg.tridiagonal_solve([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]], [3.0, 3.0]))
+        array([1., 1.], dtype=float32)
     """
     if diagonals_format == "sequence":
         diagonals = _stacked(diagonals)
@@ -112,7 +129,25 @@ def _read_diagonals(matrix):
 
 
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """A rhs for a tridiagonal A, given as for `tridiagonal_solve`."""
+    """A rhs for a tridiagonal A, given as for `tridiagonal_solve`.
+
+    Args:
+        diagonals: The matrices, as their format says.
+        rhs: Matrices [..., n, k].
+        diagonals_format: `compact`, `sequence` or `matrix`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Matrices [..., n, k].
+
+    Raises:
+        ValueError: If the format isn't known, or shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.linalg.tridiagonal_matmul(tf.constant([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]]), tf.ones([2, 1])))
+        array([[3.],
+               [3.]], dtype=float32)
+    """
     if diagonals_format == "compact":
         upper, middle, lower = (diagonals[..., i, :] for i in range(3))
     elif diagonals_format == "sequence":

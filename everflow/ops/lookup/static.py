@@ -27,7 +27,20 @@ from everflow.ops.strings.text import as_string, string_to_hash_bucket_fast, str
 
 
 def tables_initializer(name="init_all_tables"):
-    """An op that fills all tables of the graph."""
+    """An op that fills all tables of the graph.
+
+    Args:
+        name: The name of the operation in the graph.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> words = tf.contrib.lookup.index_table_from_tensor(["a", "b"])
+        >>> sess.run(tf.tables_initializer())
+        >>> sess.run(words.lookup(tf.constant(["b"])))
+        array([1])
+    """
     initializers = get_collection(GraphKeys.TABLE_INITIALIZERS)
     if initializers:
         return group(*initializers, name=name)
@@ -35,7 +48,20 @@ def tables_initializer(name="init_all_tables"):
 
 
 def initialize_all_tables(name="init_all_tables"):
-    """The old name of `tables_initializer`."""
+    """The old name of `tables_initializer`.
+
+    Args:
+        name: The name of the operation in the graph.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> words = tf.contrib.lookup.index_table_from_tensor(["a", "b"])
+        >>> sess.run(tf.initialize_all_tables())
+        >>> sess.run(words.lookup(tf.constant(["b"])))
+        array([1])
+    """
     return tables_initializer(name)
 
 

@@ -22,8 +22,26 @@ from everflow.ops.math import matrix as math_matrix
 _BROADCAST: list[str] = []
 
 
-def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
-    """A build function of two inputs, called by these names."""
+_BINARY = """Element-wise: {meaning}.
+
+Args:
+    {first}: A tensor, or what can be made one.
+    {second}: A tensor of the same type; shapes broadcast.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the shape that both broadcast to.
+
+Example:
+    >>> sess.run(tf.{public}({at}))
+    {gives}
+"""
+
+
+def binary_function(function_name, op_type, meaning, inputs=("x", "y"), space="", *, at, gives):
+    """A build function of two inputs, called by these names, that programs find in the namespace `space`. `at` some
+    values it `gives` others: its example.
+    """
 
     def build(*args, **keywords):
         if len(args) == 3:  # the name, by position
@@ -35,38 +53,156 @@ def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
         [*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)]
     )
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Element-wise: {meaning}."
+    first, second = inputs
+    build.__doc__ = _BINARY.format(
+        meaning=meaning, first=first, second=second, public=space + function_name, at=at, gives=gives
+    )
     _BROADCAST.append(op_type)
     return takes_ragged(2)(build)
 
 
-add = binary_function("add", "Add", "x + y, with broadcasting; joins strings")
-subtract = binary_function("subtract", "Sub", "x - y, with broadcasting")
-multiply = binary_function("multiply", "Mul", "x * y, with broadcasting")
-realdiv = binary_function("realdiv", "RealDiv", "x / y for real types")
-truncatediv = binary_function("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
-floor_div = binary_function("floor_div", "FloorDiv", "x / y rounded down")
-truncatemod = binary_function("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
-floormod = binary_function("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
-maximum = binary_function("maximum", "Maximum", "the larger of both")
-minimum = binary_function("minimum", "Minimum", "the smaller of both")
-squared_difference = binary_function("squared_difference", "SquaredDifference", "(x - y) squared")
-atan2 = binary_function("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
-nextafter = binary_function("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
-igamma = binary_function("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
-igammac = binary_function("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
-polygamma = binary_function("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
-zeta = binary_function("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
-xlogy = binary_function("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
-xdivy = binary_function("xdivy", "Xdivy", "x / y, and 0 where x is 0")
-equal = binary_function("equal", "Equal", "whether x == y")
-not_equal = binary_function("not_equal", "NotEqual", "whether x != y")
-less = binary_function("less", "Less", "whether x < y")
-less_equal = binary_function("less_equal", "LessEqual", "whether x <= y")
-greater = binary_function("greater", "Greater", "whether x > y")
-greater_equal = binary_function("greater_equal", "GreaterEqual", "whether x >= y")
-logical_and = binary_function("logical_and", "LogicalAnd", "whether both are true")
-logical_or = binary_function("logical_or", "LogicalOr", "whether at least one is true")
+add = binary_function(
+    "add", "Add", "x + y, with broadcasting; joins strings", at="[1, 2], 10", gives="array([11, 12], dtype=int32)"
+)
+subtract = binary_function(
+    "subtract", "Sub", "x - y, with broadcasting", at="[1, 2], 10", gives="array([-9, -8], dtype=int32)"
+)
+multiply = binary_function(
+    "multiply", "Mul", "x * y, with broadcasting", at="[1, 2], 10", gives="array([10, 20], dtype=int32)"
+)
+realdiv = binary_function(
+    "realdiv", "RealDiv", "x / y for real types", at="[1.0, 3.0], 2.0", gives="array([0.5, 1.5], dtype=float32)"
+)
+truncatediv = binary_function(
+    "truncatediv",
+    "TruncateDiv",
+    "x / y for integers, rounded towards zero",
+    at="[7, -7], 2",
+    gives="array([ 3, -3], dtype=int32)",
+)
+floor_div = binary_function(
+    "floor_div", "FloorDiv", "x / y rounded down", at="[7, -7], 2", gives="array([ 3, -4], dtype=int32)"
+)
+truncatemod = binary_function(
+    "truncatemod",
+    "TruncateMod",
+    "the remainder of x / y, with the sign of x",
+    at="[7, -7], 3",
+    gives="array([ 1, -1], dtype=int32)",
+)
+floormod = binary_function(
+    "floormod",
+    "FloorMod",
+    "the remainder of x / y, with the sign of y",
+    at="[7, -7], 3",
+    gives="array([1, 2], dtype=int32)",
+)
+maximum = binary_function(
+    "maximum", "Maximum", "the larger of both", at="[1, 5], [3, 3]", gives="array([3, 5], dtype=int32)"
+)
+minimum = binary_function(
+    "minimum", "Minimum", "the smaller of both", at="[1, 5], [3, 3]", gives="array([1, 3], dtype=int32)"
+)
+squared_difference = binary_function(
+    "squared_difference",
+    "SquaredDifference",
+    "(x - y) squared",
+    at="[1.0, 5.0], 3.0",
+    gives="array([4., 4.], dtype=float32)",
+)
+atan2 = binary_function(
+    "atan2",
+    "Atan2",
+    "the angle of the point (x, y)",
+    inputs=("y", "x"),
+    at="[1.0, -1.0], [1.0, -1.0]",
+    gives="array([ 0.7853982, -2.3561945], dtype=float32)",
+)
+nextafter = binary_function(
+    "nextafter",
+    "NextAfter",
+    "the float next to x1 on the way to x2",
+    inputs=("x1", "x2"),
+    space="math.",
+    at="[1.0], [2.0]",
+    gives="array([1.0000001], dtype=float32)",
+)
+igamma = binary_function(
+    "igamma",
+    "Igamma",
+    "the lower regularised incomplete gamma function",
+    inputs=("a", "x"),
+    at="2.0, [1.0, 3.0]",
+    gives="array([0.26424113, 0.8008517 ], dtype=float32)",
+)
+igammac = binary_function(
+    "igammac",
+    "Igammac",
+    "the upper regularised incomplete gamma function",
+    inputs=("a", "x"),
+    at="2.0, [1.0, 3.0]",
+    gives="array([0.7357589 , 0.19914828], dtype=float32)",
+)
+polygamma = binary_function(
+    "polygamma",
+    "Polygamma",
+    "the polygamma function of order a at x",
+    inputs=("a", "x"),
+    at="1.0, [1.0, 2.0]",
+    gives="array([1.644934  , 0.64493406], dtype=float32)",
+)
+zeta = binary_function(
+    "zeta",
+    "Zeta",
+    "the Hurwitz zeta function",
+    inputs=("x", "q"),
+    at="2.0, [1.0, 2.0]",
+    gives="array([1.644934  , 0.64493406], dtype=float32)",
+)
+xlogy = binary_function(
+    "xlogy",
+    "Xlogy",
+    "x * log(y), and 0 where x is 0",
+    space="math.",
+    at="[0.0, 2.0], [0.0, 3.0]",
+    gives="array([0.       , 2.1972246], dtype=float32)",
+)
+xdivy = binary_function(
+    "xdivy",
+    "Xdivy",
+    "x / y, and 0 where x is 0",
+    space="math.",
+    at="[0.0, 2.0], [0.0, 4.0]",
+    gives="array([0. , 0.5], dtype=float32)",
+)
+equal = binary_function("equal", "Equal", "whether x == y", at="[1, 2, 3], 2", gives="array([False,  True, False])")
+not_equal = binary_function(
+    "not_equal", "NotEqual", "whether x != y", at="[1, 2, 3], 2", gives="array([ True, False,  True])"
+)
+less = binary_function("less", "Less", "whether x < y", at="[1, 2, 3], 2", gives="array([ True, False, False])")
+less_equal = binary_function(
+    "less_equal", "LessEqual", "whether x <= y", at="[1, 2, 3], 2", gives="array([ True,  True, False])"
+)
+greater = binary_function(
+    "greater", "Greater", "whether x > y", at="[1, 2, 3], 2", gives="array([False, False,  True])"
+)
+greater_equal = binary_function(
+    "greater_equal", "GreaterEqual", "whether x >= y", at="[1, 2, 3], 2", gives="array([False,  True,  True])"
+)
+logical_and = binary_function(
+    "logical_and",
+    "LogicalAnd",
+    "whether both are true",
+    at="[True, True], [True, False]",
+    gives="array([ True, False])",
+)
+logical_or = binary_function(
+    "logical_or",
+    "LogicalOr",
+    "whether at least one is true",
+    at="[False, True], [False, False]",
+    gives="array([False,  True])",
+)
 mod = floormod
 
 # What integers are divided in.
@@ -81,7 +217,20 @@ _DIVIDED_AS = {
 
 @takes_ragged(2)
 def pow(x, y, name=None):
-    """x to the power y, with broadcasting. Integers can't have negative powers."""
+    """x to the power y, with broadcasting. Integers can't have negative powers.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.pow([2.0, 3.0], [3.0, 2.0]))
+        array([8., 9.], dtype=float32)
+    """
     return raw.Pow(x, y, name=name)
 
 
@@ -89,7 +238,20 @@ def pow(x, y, name=None):
 def truediv(x, y, name=None):
     """x / y as Python 3 divides: 8- and 16-bit integers in float32, other integers in float64.
 
-    >>> tf.truediv(7, 2)  # 3.5
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+        TypeError: If `x` and `y` have different types, or can't be divided.
+
+    Example:
+        >>> sess.run(tf.truediv(7, 2))
+        np.float64(3.5)
     """
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -106,12 +268,38 @@ def truediv(x, y, name=None):
 
 
 def divide(x, y, name=None):
-    """x / y as Python divides."""
+    """x / y as Python divides.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.divide(tf.constant([7, -7]), 2))
+        array([ 3.5, -3.5])
+    """
     return x / y if name is None else truediv(x, y, name=name)
 
 
 def div(x, y, name=None):
-    """x / y as Python 2 divides: integers are rounded down."""
+    """x / y as Python 2 divides: integers are rounded down.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.div([7, -7], 2))
+        array([ 3, -4], dtype=int32)
+    """
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -122,14 +310,40 @@ def div(x, y, name=None):
 
 @takes_ragged(2)
 def floordiv(x, y, name=None):
-    """x / y rounded down, for integers and floats."""
+    """x / y rounded down, for integers and floats.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.floordiv([7, -7], 2))
+        array([ 3, -4], dtype=int32)
+    """
     with name_scope(name, "floordiv", [x, y]) as scope:
         return raw.FloorDiv(x, y, name=scope)
 
 
 @takes_ragged(2)
 def div_no_nan(x, y, name=None):
-    """x / y, and 0 where y is 0."""
+    """x / y, and 0 where y is 0.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.div_no_nan([1.0, 2.0], [0.0, 4.0]))
+        array([0. , 0.5], dtype=float32)
+    """
     with name_scope(name, "div_no_nan", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -137,14 +351,39 @@ def div_no_nan(x, y, name=None):
 
 
 def reciprocal_no_nan(x, name=None):
-    """1 / x, and 0 where x is 0."""
+    """1 / x, and 0 where x is 0.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.reciprocal_no_nan([0.0, 2.0]))
+        array([0. , 0.5], dtype=float32)
+    """
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         return raw.DivNoNan(constants.constant(1.0, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
 
 
 def multiply_no_nan(x, y, name=None):
-    """x * y, and 0 where y is 0 even if x is infinite or NaN."""
+    """x * y, and 0 where y is 0 even if x is infinite or NaN.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.math.multiply_no_nan([float("nan"), 2.0], [0.0, 3.0]))
+        array([0., 6.], dtype=float32)
+    """
     with name_scope(name, "multiply_no_nan", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -153,12 +392,41 @@ def multiply_no_nan(x, y, name=None):
 
 @takes_ragged(2)
 def logical_xor(x, y, name="LogicalXor"):
-    """Element-wise: whether exactly one is true."""
+    """Element-wise: whether exactly one is true.
+
+    Args:
+        x: A tensor, or what can be made one.
+        y: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape that `x` and `y` broadcast to.
+
+    Example:
+        >>> sess.run(tf.logical_xor([True, True], [True, False]))
+        array([False,  True])
+    """
     return raw.LogicalAnd(raw.LogicalOr(x, y), raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)
 
 
 def scalar_mul(scalar, x, name=None):
-    """A scalar times a tensor or IndexedSlices."""
+    """A scalar times a tensor or IndexedSlices.
+
+    Args:
+        scalar: The number, or a scalar tensor.
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The product, of the kind of `x`.
+
+    Raises:
+        ValueError: If `scalar` is not a scalar.
+
+    Example:
+        >>> sess.run(tf.scalar_mul(2.0, tf.constant([1.0, 2.0])))
+        array([2., 4.], dtype=float32)
+    """
     scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
     if scalar.shape.rank != 0:
         raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
@@ -168,7 +436,19 @@ def scalar_mul(scalar, x, name=None):
 
 
 def add_n(inputs, name=None):
-    """The sum of tensors of one shape. A single one is returned as it is."""
+    """The sum of tensors of one shape. A single one is returned as it is.
+
+    Args:
+        inputs: A list of tensors of one type and shape.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Example:
+        >>> sess.run(tf.add_n([[1, 2], [3, 4], [5, 6]]))
+        array([ 9, 12], dtype=int32)
+    """
     if inputs is not None:
         iter(inputs)  # what can't be iterated over raises by itself
     inputs = _terms(inputs, (Tensor, IndexedSlices))
@@ -190,6 +470,22 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     """The sum of tensors of one shape, which TensorFlow adds up as they come in.
 
     `shape` and `tensor_dtype` are checked against the inputs.
+
+    Args:
+        inputs: The tensors, all of one type and shape.
+        shape: The shape that the tensors must have.
+        tensor_dtype: The type that the tensors must have.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Raises:
+        ValueError: If there are no tensors, or they differ in type or shape.
+
+    Example:
+        >>> sess.run(tf.accumulate_n([[1, 2], [3, 4]]))
+        array([4, 6], dtype=int32)
     """
     inputs = _terms(inputs, Tensor)
     if any(x.dtype != inputs[0].dtype for x in inputs):

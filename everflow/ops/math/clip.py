@@ -21,7 +21,18 @@ from everflow.ops.shape_rules import like_first
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """The tensor with values below and above the bounds set to the bounds.
 
-    >>> tf.clip_by_value([-1.0, 0.5, 7.0], 0.0, 1.0)  # [0.0, 0.5, 1.0]
+    Args:
+        t: The tensor, or IndexedSlices.
+        clip_value_min: The lower bound, which broadcasts.
+        clip_value_max: The upper bound, which broadcasts.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.clip_by_value([-1.0, 0.5, 7.0], 0.0, 1.0))
+        array([0. , 0.5, 1. ], dtype=float32)
     """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
         values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
@@ -33,7 +44,21 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """The tensor scaled down so that its L2 norm (over `axes`, all by default) is at most `clip_norm`."""
+    """The tensor scaled down so that its L2 norm (over `axes`, all by default) is at most `clip_norm`.
+
+    Args:
+        t: The tensor.
+        clip_norm: The largest norm.
+        axes: The axes over which the norm is taken; all if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.clip_by_norm([3.0, 4.0], 1.0))
+        array([0.6, 0.8], dtype=float32)
+    """
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
         values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
         squared = reductions.reduce_sum(values * values, axes, keepdims=True)
@@ -48,7 +73,20 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
 
 
 def clip_by_average_norm(t, clip_norm, name=None):
-    """The tensor scaled down so that its L2 norm divided by its size is at most `clip_norm`."""
+    """The tensor scaled down so that its L2 norm divided by its size is at most `clip_norm`.
+
+    Args:
+        t: The tensor.
+        clip_norm: The largest average norm.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.clip_by_average_norm([3.0, 4.0], 1.0))
+        array([1.2, 1.6], dtype=float32)
+    """
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
         t = convert_to_tensor(t, name="t")
         size = elementwise.cast(array.size(t), dtypes.float32)
@@ -71,7 +109,22 @@ def _as_tensors(t_list):
 
 
 def global_norm(t_list, name=None):
-    """The L2 norm of all tensors of a list taken together; Nones are left out."""
+    """The L2 norm of all tensors of a list taken together; Nones are left out.
+
+    Args:
+        t_list: Tensors, IndexedSlices or Nones.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        TypeError: If `t_list` is no list.
+
+    Example:
+        >>> sess.run(tf.global_norm([[3.0], [4.0]]))
+        np.float32(5.0)
+    """
     _check_list(t_list)
     t_list = list(t_list)
     with name_scope(name, "global_norm", t_list):
@@ -85,7 +138,25 @@ def global_norm(t_list, name=None):
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """(the tensors scaled down together so that their global norm is at most `clip_norm`, the global norm they had)."""
+    """(the tensors scaled down together so that their global norm is at most `clip_norm`, the global norm they had).
+
+    Args:
+        t_list: The tensors, IndexedSlices or Nones.
+        clip_norm: The largest global norm.
+        use_norm: The global norm, if it is known already.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A list like `t_list`, and the global norm before clipping.
+
+    Raises:
+        TypeError: If `t_list` is no list.
+
+    Example:
+        >>> clipped, norm = tf.clip_by_global_norm([[3.0], [4.0]], 1.0)
+        >>> sess.run(clipped), sess.run(norm)
+        ([array([0.6], dtype=float32), array([0.8], dtype=float32)], np.float32(5.0))
+    """
     _check_list(t_list)
     t_list = list(t_list)
     if use_norm is None:

@@ -15,7 +15,24 @@ from everflow.ops.math import elementwise, reductions
 
 
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
-    """A matrix that counts at [i, j] how often class i was predicted as class j."""
+    """A matrix that counts at [i, j] how often class i was predicted as class j.
+
+    Args:
+        labels: The right classes: a vector of whole numbers.
+        predictions: The predicted classes.
+        num_classes: How many classes there are; one more than the largest if None.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+        weights: A weight for each prediction.
+
+    Returns:
+        A matrix [classes, classes].
+
+    Example:
+        >>> sess.run(tf.confusion_matrix([0, 1, 1], [0, 1, 0]))
+        array([[1, 0],
+               [1, 1]], dtype=int32)
+    """
     with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
         labels, predictions = remove_squeezable_dimensions(
             convert_to_tensor(labels, name="labels"), convert_to_tensor(predictions, name="predictions")

@@ -15,7 +15,22 @@ from everflow.ops.math import clip, elementwise, reductions, segments
 
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
-    """How often each number from 0 up to the largest occurs in `arr`, or the sum of the weights of each."""
+    """How often each number from 0 up to the largest occurs in `arr`, or the sum of the weights of each.
+
+    Args:
+        arr: Whole numbers, not negative.
+        weights: A weight for each number of `arr`.
+        minlength: The least length of the result.
+        maxlength: The greatest length of the result; larger numbers are not counted.
+        dtype: The type of the result, where there are no weights.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.bincount([1, 1, 3]))
+        array([0, 2, 0, 1], dtype=int32)
+    """
     with name_scope(None, "bincount"):
         arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
         nonempty = reductions.reduce_prod(array.shape(arr)) > 0
@@ -34,13 +49,43 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
 
 
 def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """How many values fall into each of `nbins` bins of equal width; those beyond the range count in the outer bins."""
+    """How many values fall into each of `nbins` bins of equal width; those beyond the range count in the outer bins.
+
+    Args:
+        values: The numbers.
+        value_range: The lowest and the highest number: [2].
+        nbins: How many bins there are.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of whole numbers: one for each bin, or for each value.
+
+    Example:
+        >>> sess.run(tf.histogram_fixed_width([0.0, 1.0, 4.5, 9.0], [0.0, 5.0], nbins=5))
+        array([1, 1, 0, 0, 2], dtype=int32)
+    """
     with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
         return raw.HistogramFixedWidth(values, value_range, nbins, dtype=dtype, name=scope)
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """The number of the bin that each value falls into."""
+    """The number of the bin that each value falls into.
+
+    Args:
+        values: The numbers.
+        value_range: The lowest and the highest number: [2].
+        nbins: How many bins there are.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of whole numbers: one for each bin, or for each value.
+
+    Example:
+        >>> sess.run(tf.histogram_fixed_width_bins([0.0, 1.0, 4.5, 9.0], [0.0, 5.0], nbins=5))
+        array([0, 1, 4, 4], dtype=int32)
+    """
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
         values = convert_to_tensor(values, name="values")
         shape = array.shape(values)

@@ -19,7 +19,20 @@ from everflow.ops.math import reductions
 def einsum(equation, *inputs, **kwargs):
     """A sum of products, written with a letter for each axis.
 
-    >>> tf.einsum("ij,jk->ik", a, b)  # the matrix product of a and b
+    Args:
+        equation: The letters of the inputs' axes, and after `->` those of the result.
+        *inputs: The tensors.
+        **kwargs: `name`.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: If the equation doesn't fit the inputs.
+
+    Example:
+        >>> sess.run(tf.einsum("ij,jk->ik", [[1, 2]], [[3], [4]]))
+        array([[11]], dtype=int32)
     """
     name = kwargs.pop("name", None)
     if kwargs:

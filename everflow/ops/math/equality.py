@@ -17,12 +17,28 @@ def enable_tensor_equality() -> None:
 
     Elsewhere, in a graph of its own, a tensor stays equal to itself only. Tensors can be keys still, by identity;
     `tensor.experimental_ref()` is one that says so.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.enable_tensor_equality()
+        >>> tf.disable_tensor_equality()
     """
     _compare(_equal_values, _unequal_values)
 
 
 def disable_tensor_equality() -> None:
-    """Let a tensor be equal to itself only."""
+    """Let a tensor be equal to itself only.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.disable_tensor_equality()
+        >>> tf.constant(1.0) == tf.constant(1.0)
+        False
+    """
     _compare(_is, _is_not)
 
 

@@ -19,29 +19,91 @@ from everflow.ops.array.constants import constant
 # Complex transforms
 
 
-def _complex_transform(op_type, doc):
+_COMPLEX = """{doc}
+
+Args:
+    input: Complex numbers.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.{name}({at}))
+    {gives}
+"""
+
+
+def _complex_transform(op_type, doc, *, at, gives):
     make = getattr(raw, op_type)
 
     def transform(input, name=None):
         return make(input=input, name=name)
 
-    transform.__name__ = transform.__qualname__ = op_type.lower()
-    transform.__doc__ = doc
+    transform.__name__ = transform.__qualname__ = name = op_type.lower()
+    transform.__doc__ = _COMPLEX.format(doc=doc, name=name, at=at, gives=gives)
     return transform
 
 
-fft = _complex_transform("FFT", "The discrete Fourier transform over the last dimension.")
-ifft = _complex_transform("IFFT", "The inverse discrete Fourier transform over the last dimension.")
-fft2d = _complex_transform("FFT2D", "The discrete Fourier transform over the last two dimensions.")
-ifft2d = _complex_transform("IFFT2D", "The inverse discrete Fourier transform over the last two dimensions.")
-fft3d = _complex_transform("FFT3D", "The discrete Fourier transform over the last three dimensions.")
-ifft3d = _complex_transform("IFFT3D", "The inverse discrete Fourier transform over the last three dimensions.")
+fft = _complex_transform(
+    "FFT",
+    "The discrete Fourier transform over the last dimension.",
+    at="[1 + 0j, 2]",
+    gives="array([ 3.+0.j, -1.+0.j], dtype=complex64)",
+)
+ifft = _complex_transform(
+    "IFFT",
+    "The inverse discrete Fourier transform over the last dimension.",
+    at="[1 + 0j, 2]",
+    gives="array([ 1.5+0.j, -0.5+0.j], dtype=complex64)",
+)
+fft2d = _complex_transform(
+    "FFT2D",
+    "The discrete Fourier transform over the last two dimensions.",
+    at="[[1 + 0j, 2]]",
+    gives="array([[ 3.+0.j, -1.+0.j]], dtype=complex64)",
+)
+ifft2d = _complex_transform(
+    "IFFT2D",
+    "The inverse discrete Fourier transform over the last two dimensions.",
+    at="[[1 + 0j, 2]]",
+    gives="array([[ 1.5+0.j, -0.5+0.j]], dtype=complex64)",
+)
+fft3d = _complex_transform(
+    "FFT3D",
+    "The discrete Fourier transform over the last three dimensions.",
+    at="[[[1 + 0j, 2]]]",
+    gives="array([[[ 3.+0.j, -1.+0.j]]], dtype=complex64)",
+)
+ifft3d = _complex_transform(
+    "IFFT3D",
+    "The inverse discrete Fourier transform over the last three dimensions.",
+    at="[[[1 + 0j, 2]]]",
+    gives="array([[[ 1.5+0.j, -0.5+0.j]]], dtype=complex64)",
+)
 
 
 # Real transforms: the input is cut or padded to `fft_length`, which the ops themselves only cut to.
 
 
-def _real_transform(op_type, rank, doc):
+_REAL = """{doc}
+
+Args:
+    input_tensor: {numbers}.
+    fft_length: The length along each of these dimensions, to which the signal is cut or padded; its own if None.
+    name: The name of the operation in the graph.
+
+Returns:
+    {others}.
+
+Example:
+    >>> sess.run(tf.signal.{scope}({at}))
+    {gives}
+"""
+_KINDS = ("Real numbers", "Complex numbers")
+
+
+def _real_transform(op_type, rank, doc, *, at, gives):
     make, scope = getattr(raw, op_type), op_type.lower()
     inverse = scope.startswith("i")
 
@@ -57,7 +119,8 @@ def _real_transform(op_type, rank, doc):
             return make(input=input_tensor, fft_length=fft_length, name=name)
 
     transform.__name__ = transform.__qualname__ = scope
-    transform.__doc__ = doc
+    numbers, others = reversed(_KINDS) if inverse else _KINDS
+    transform.__doc__ = _REAL.format(doc=doc, numbers=numbers, others=others, scope=scope, at=at, gives=gives)
     return transform
 
 
@@ -105,22 +168,82 @@ def _padded_to(x, rank, fft_length, inverse):
 
 
 rfft = _real_transform(
-    "RFFT", 1, "The Fourier transform of a real signal over the last dimension: the first half of it."
+    "RFFT",
+    1,
+    "The Fourier transform of a real signal over the last dimension: the first half of it.",
+    at="[1.0, 2.0, 3.0]",
+    gives="array([ 6. +0.j       , -1.5+0.8660254j], dtype=complex64)",
 )
-rfft2d = _real_transform("RFFT2D", 2, "The Fourier transform of a real signal over the last two dimensions.")
-rfft3d = _real_transform("RFFT3D", 3, "The Fourier transform of a real signal over the last three dimensions.")
-irfft = _real_transform("IRFFT", 1, "The real signal of which `rfft` gives the input, over the last dimension.")
-irfft2d = _real_transform("IRFFT2D", 2, "The real signal of which `rfft2d` gives the input.")
-irfft3d = _real_transform("IRFFT3D", 3, "The real signal of which `rfft3d` gives the input.")
+rfft2d = _real_transform(
+    "RFFT2D",
+    2,
+    "The Fourier transform of a real signal over the last two dimensions.",
+    at="[[1.0, 2.0]]",
+    gives="array([[ 3.+0.j, -1.+0.j]], dtype=complex64)",
+)
+rfft3d = _real_transform(
+    "RFFT3D",
+    3,
+    "The Fourier transform of a real signal over the last three dimensions.",
+    at="[[[1.0, 2.0]]]",
+    gives="array([[[ 3.+0.j, -1.+0.j]]], dtype=complex64)",
+)
+irfft = _real_transform(
+    "IRFFT",
+    1,
+    "The real signal of which `rfft` gives the input, over the last dimension.",
+    at="[6.0, 0.0]",
+    gives="array([3., 3.], dtype=float32)",
+)
+irfft2d = _real_transform(
+    "IRFFT2D",
+    2,
+    "The real signal of which `rfft2d` gives the input.",
+    at="[[3.0, -1.0]]",
+    gives="array([[1., 2.]], dtype=float32)",
+)
+irfft3d = _real_transform(
+    "IRFFT3D",
+    3,
+    "The real signal of which `rfft3d` gives the input.",
+    at="[[[3.0, -1.0]]]",
+    gives="array([[[1., 2.]]], dtype=float32)",
+)
 
 
 def fftshift(x, axes=None, name=None):
-    """Move the zero frequency to the middle of `axes` (all of them by default)."""
+    """Move the zero frequency to the middle of `axes` (all of them by default).
+
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes; all if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.signal.fftshift([0, 1, 2, -2, -1]))
+        array([-2, -1,  0,  1,  2], dtype=int32)
+    """
     return _shift(x, axes, name, "fftshift", lambda size: int(size // 2))
 
 
 def ifftshift(x, axes=None, name=None):
-    """Undo `fftshift`."""
+    """Undo `fftshift`.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes; all if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.signal.ifftshift([0, 1, 2, -2, -1]))
+        array([ 2, -2, -1,  0,  1], dtype=int32)
+    """
     return _shift(x, axes, name, "ifftshift", lambda size: -int(size // 2))
 
 
@@ -143,7 +266,23 @@ def _shift(x, axes, name, scope, distance):
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The discrete cosine transform of type I, II or III over the last dimension, cut or padded to `n`.
 
-    >>> tf.signal.dct([1.0, 2.0, 3.0], norm="ortho")
+    Args:
+        input: Real signals.
+        type: Which transform: 1, 2, 3.
+        n: The length that signals are cut or padded to; their own if None.
+        axis: The axis, which must be the last.
+        norm: `ortho` for orthonormal transforms; None for none.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If type, axis or norm isn't known.
+
+    Example:
+        >>> sess.run(tf.signal.dct([1.0, 2.0, 3.0], norm="ortho"))
+        array([ 3.4641016e+00, -1.4142134e+00,  4.8666987e-08], dtype=float32)
     """
     _check_dct(input, type, n, axis, norm)
     with name_scope(name, "dct", [input]):
@@ -210,7 +349,26 @@ def _check_dct(x, type, n, axis, norm):
 
 
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The inverse of `dct` of a type, up to scale: types II and III are each other's inverse, type I its own."""
+    """The inverse of `dct` of a type, up to scale: types II and III are each other's inverse, type I its own.
+
+    Args:
+        input: Real signals.
+        type: Which transform: 1, 2, 3.
+        n: The length that signals are cut or padded to; their own if None.
+        axis: The axis, which must be the last.
+        norm: `ortho` for orthonormal transforms; None for none.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If type, axis or norm isn't known.
+
+    Example:
+        >>> sess.run(tf.signal.idct([1.0, 2.0, 3.0], norm="ortho"))
+        array([ 3.2163086 , -1.8721392 ,  0.38788164], dtype=float32)
+    """
     _check_dct(input, type, n, axis, norm)
     return dct(input, type={1: 1, 2: 3, 3: 2}[type], n=n, axis=axis, norm=norm, name=name)
 

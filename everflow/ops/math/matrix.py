@@ -30,7 +30,28 @@ def matmul(
 ):
     """The matrix product; over the outer dimensions, which broadcast, where there are more than two.
 
-    >>> tf.matmul([[1, 2]], [[3], [4]])  # [[11]]
+    Args:
+        a: Matrices: [..., n, m].
+        b: Matrices: [..., m, k].
+        transpose_a: Whether the last two axes of `a` are swapped first.
+        transpose_b: Whether the last two axes of `b` are swapped first.
+        adjoint_a: Whether `a` is transposed and conjugated first.
+        adjoint_b: Whether `b` is transposed and conjugated first.
+        a_is_sparse: A hint that many elements of `a` are zero.
+        b_is_sparse: A hint that many elements of `b` are zero.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Matrices: [..., n, k].
+
+    Raises:
+        ValueError: If a matrix is to be transposed and adjoint, or shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.matmul([[1, 2]], [[3], [4]]))
+        array([[11]], dtype=int32)
+        >>> sess.run(tf.matmul([[1, 2]], [[3, 4]], transpose_b=True))
+        array([[11]], dtype=int32)
     """
     with name_scope(name, "MatMul", [a, b]) as scope:
         for side, transposed, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
@@ -79,19 +100,63 @@ def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):
 
 
 def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
-    """The product of two matrices, float32 or bfloat16, of which one is said to be mostly zeros."""
+    """The product of two matrices, float32 or bfloat16, of which one is said to be mostly zeros.
+
+    Args:
+        a: A matrix.
+        b: A matrix.
+        transpose_a: Whether `a` is transposed first.
+        transpose_b: Whether `b` is transposed first.
+        a_is_sparse: A hint that many elements of `a` are zero.
+        b_is_sparse: A hint that many elements of `b` are zero.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A matrix of float32.
+
+    Example:
+        >>> sess.run(tf.sparse_matmul([[0.0, 2.0]], [[3.0], [4.0]], a_is_sparse=True))
+        array([[8.]], dtype=float32)
+    """
     return raw.SparseMatMul(**locals())
 
 
 def cross(a, b, name=None):
-    """The cross product of vectors of length 3, over all outer dimensions."""
+    """The cross product of vectors of length 3, over all outer dimensions.
+
+    Args:
+        a: Vectors: [..., 3].
+        b: Vectors of the same shape.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
+        array([0., 0., 1.], dtype=float32)
+    """
     return raw.Cross(a, b, name=name)
 
 
 def tensordot(a, b, axes, name=None):
     """The sum over products along pairs of axes.
 
-    `axes` is a number (the last of `a` with the first of `b`) or a pair of lists of axes.
+    Args:
+        a: A tensor.
+        b: A tensor.
+        axes: How many of the last of `a` go with the first of `b`; or two lists of axes.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the axes that are left of `a`, then those of `b`.
+
+    Raises:
+        ValueError: If the axes don't fit.
+
+    Example:
+        >>> sess.run(tf.tensordot([[1, 2], [3, 4]], [10, 100], axes=1))
+        array([210, 430], dtype=int32)
     """
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a = convert_to_tensor(a, name="a")

@@ -52,48 +52,192 @@ def _without_unknown_rank(keepdims, axis, result):
 def reduce_sum(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """The sum over axes (all of them by default).
 
-    >>> tf.reduce_sum([[1, 1, 1], [1, 1, 1]], axis=0)  # [2, 2, 2]
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_sum([[1, 1, 1], [2, 2, 2]], axis=0))
+        array([3, 3, 3], dtype=int32)
+        >>> sess.run(tf.reduce_sum([[1, 1, 1], [2, 2, 2]]))
+        np.int32(9)
     """
     return _reduce("Sum", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_mean(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """The mean over axes. The mean of integers is an integer, rounded towards zero."""
+    """The mean over axes. The mean of integers is an integer, rounded towards zero.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]]))
+        np.float32(2.5)
+        >>> sess.run(tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1, keepdims=True))
+        array([[1.5],
+               [3.5]], dtype=float32)
+    """
     return _reduce("Mean", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_prod(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """The product over axes."""
+    """The product over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_prod([[1, 2], [3, 4]], axis=1))
+        array([ 2, 12], dtype=int32)
+    """
     return _reduce("Prod", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_max(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """The maximum over axes."""
+    """The maximum over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_max([[1, 5], [7, 3]], axis=0))
+        array([7, 5], dtype=int32)
+    """
     return _reduce("Max", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_min(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """The minimum over axes."""
+    """The minimum over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_min([[1, 5], [7, 3]], axis=0))
+        array([1, 3], dtype=int32)
+    """
     return _reduce("Min", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_all(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """Whether all are true over axes."""
+    """Whether all are true over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_all([[True, False], [True, True]], axis=1))
+        array([False,  True])
+    """
     return _reduce("All", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_any(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """Whether any is true over axes."""
+    """Whether any is true over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_any([[True, False], [False, False]], axis=1))
+        array([ True, False])
+    """
     return _reduce("Any", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The root of the sum of squares over axes."""
+    """The root of the sum of squares over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.math.reduce_euclidean_norm([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([5., 2.], dtype=float32)
+    """
     return _reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
 
 
 def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-    """log(sum(exp(x))) over axes, without overflow."""
+    """log(sum(exp(x))) over axes, without overflow.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.reduce_logsumexp([1000.0, 1000.0]))
+        np.float32(1000.6932)
+    """
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     keepdims = False if keepdims is None else keepdims
@@ -109,7 +253,21 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reductio
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The variance over axes: the mean square distance from the mean."""
+    """The variance over axes: the mean square distance from the mean.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.math.reduce_variance([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([0.25, 1.  ], dtype=float32)
+    """
     name = name if name else "reduce_variance"
     with name_scope(name):
         mean = reduce_mean(input_tensor, axis=axis, keepdims=True)
@@ -118,7 +276,21 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The standard deviation over axes: the root of the variance."""
+    """The standard deviation over axes: the root of the variance.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> sess.run(tf.math.reduce_std([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([0.5, 1. ], dtype=float32)
+    """
     name = name if name else "reduce_std"
     with name_scope(name):
         variance = reduce_variance(input_tensor, axis=axis, keepdims=keepdims)
@@ -135,7 +307,25 @@ def count_nonzero(
     keep_dims=None,
     input=None,
 ):
-    """How many elements are not zero (for strings: not empty) over axes."""
+    """How many elements are not zero (for strings: not empty) over axes.
+
+    Args:
+        input_tensor: The tensor to work on.
+        axis: The axis to work along; negative ones count from the last.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+        reduction_indices: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+        input: Another name of `input_tensor`.
+
+    Returns:
+        The counts.
+
+    Example:
+        >>> sess.run(tf.count_nonzero([[0, 1, 0], [1, 1, 0]], axis=1))
+        array([1, 2])
+    """
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     input_tensor = either("input", input, "input_tensor", input_tensor)
     axis = either("axis", axis, "reduction_indices", reduction_indices)
@@ -154,32 +344,101 @@ def count_nonzero(
 def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """Where the largest value stands along an axis; the first one of several.
 
-    >>> tf.argmax([1, 10, 26, 4])  # 2
+    Args:
+        input: The tensor to work on.
+        axis: The axis; 0 if None.
+        name: The name of the operation in the graph.
+        dimension: An older name of `axis`.
+        output_type: The type of the result.
+
+    Returns:
+        A tensor of whole numbers without that axis.
+
+    Example:
+        >>> sess.run(tf.argmax([[1, 9], [7, 3]], axis=1))
+        array([1, 0])
     """
     axis = either("axis", axis, "dimension", dimension)
     return raw.ArgMax(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
 def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-    """Where the smallest value stands along an axis; the first one of several."""
+    """Where the smallest value stands along an axis; the first one of several.
+
+    Args:
+        input: The tensor to work on.
+        axis: The axis; 0 if None.
+        name: The name of the operation in the graph.
+        dimension: An older name of `axis`.
+        output_type: The type of the result.
+
+    Returns:
+        A tensor of whole numbers without that axis.
+
+    Example:
+        >>> sess.run(tf.argmin([[1, 9], [7, 3]], axis=1))
+        array([0, 1])
+    """
     axis = either("axis", axis, "dimension", dimension)
     return raw.ArgMin(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
 def arg_max(input, dimension, output_type=dtypes.int64, name=None):
-    """Deprecated: `tf.argmax`."""
+    """Deprecated: `tf.argmax`.
+
+    Args:
+        input: The tensor to work on.
+        dimension: The axis.
+        output_type: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of whole numbers without that axis.
+
+    Example:
+        >>> sess.run(tf.arg_max([[1, 9], [7, 3]], 1))
+        array([1, 0])
+    """
     return raw.ArgMax(input, dimension, output_type=output_type, name=name)
 
 
 def arg_min(input, dimension, output_type=dtypes.int64, name=None):
-    """Deprecated: `tf.argmin`."""
+    """Deprecated: `tf.argmin`.
+
+    Args:
+        input: The tensor to work on.
+        dimension: The axis.
+        output_type: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of whole numbers without that axis.
+
+    Example:
+        >>> sess.run(tf.arg_min([[1, 9], [7, 3]], 1))
+        array([0, 1])
+    """
     return raw.ArgMin(input, dimension, output_type=output_type, name=name)
 
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """The running sum along an axis. `exclusive` leaves out the element itself; `reverse` goes from the end.
 
-    >>> tf.cumsum([1, 2, 3])  # [1, 3, 6]
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis to work along; negative ones count from the last.
+        exclusive: Whether each sum leaves out its own element.
+        reverse: Whether to go from the end to the start.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape as `x`.
+
+    Example:
+        >>> sess.run(tf.cumsum([1, 2, 3]))
+        array([1, 3, 6], dtype=int32)
+        >>> sess.run(tf.cumsum([1, 2, 3], exclusive=True, reverse=True))
+        array([5, 3, 0], dtype=int32)
     """
     with name_scope(name, "Cumsum", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -187,14 +446,44 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running product along an axis."""
+    """The running product along an axis.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis to work along; negative ones count from the last.
+        exclusive: Whether each product leaves out its own element.
+        reverse: Whether to go from the end to the start.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape as `x`.
+
+    Example:
+        >>> sess.run(tf.cumprod([2, 3, 4]))
+        array([ 2,  6, 24], dtype=int32)
+    """
     with name_scope(name, "Cumprod", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         return raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
 
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running log(sum(exp(x))) along an axis."""
+    """The running log(sum(exp(x))) along an axis.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis to work along; negative ones count from the last.
+        exclusive: Whether each sum leaves out its own element.
+        reverse: Whether to go from the end to the start.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]))
+        array([0.       , 0.6931472, 1.0986123], dtype=float32)
+    """
     with name_scope(name, "CumulativeLogsumexp", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         return raw.CumulativeLogsumexp(x, axis, exclusive=exclusive, reverse=reverse, name=scope)

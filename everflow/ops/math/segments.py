@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
@@ -11,36 +13,80 @@ from everflow.framework.static_values import known_value
 from everflow.ops import array
 from everflow.ops.math import elementwise
 
+_DOCUMENT = """{meaning}.
 
-def _sorted_segments(kind, meaning):
+Args:
+    {arguments}
+
+Returns:
+    A tensor with a row for each segment.
+
+Example:
+    >>> sess.run(tf.{name}({at}))
+    {gives}
+"""
+_ARGUMENTS = {
+    "data": "The rows.",
+    "indices": "The rows to take.",
+    "segment_ids": "The segment that each row belongs to.",
+    "num_segments": "How many segments the result has.",
+    "name": "The name of the operation in the graph.",
+}
+
+
+def _documented(build, name, meaning, at, gives):
+    """The function with a name, and a docstring with an example: `at` some values it `gives` others."""
+    build.__name__ = build.__qualname__ = name
+    arguments = "\n    ".join(f"{argument}: {_ARGUMENTS[argument]}" for argument in inspect.signature(build).parameters)
+    build.__doc__ = _DOCUMENT.format(meaning=meaning, arguments=arguments, name=name, at=at, gives=gives)
+    return build
+
+
+def _sorted_segments(kind, meaning, *, at, gives):
     def build(data, segment_ids, name=None):
         return getattr(raw, f"Segment{kind}")(data, segment_ids, name=name)
 
-    build.__name__ = build.__qualname__ = f"segment_{kind.lower()}"
-    build.__doc__ = f"{meaning} of the rows that share an id; ids ascend."
-    return build
+    meaning = f"{meaning} of the rows that share an id; ids ascend"
+    return _documented(build, f"segment_{kind.lower()}", meaning, at, gives)
 
 
-segment_sum = _sorted_segments("Sum", "The sum")
-segment_mean = _sorted_segments("Mean", "The mean")
-segment_prod = _sorted_segments("Prod", "The product")
-segment_max = _sorted_segments("Max", "The maximum")
-segment_min = _sorted_segments("Min", "The minimum")
+segment_sum = _sorted_segments(
+    "Sum", "The sum", at="[1.0, 2.0, 5.0], [0, 0, 1]", gives="array([3., 5.], dtype=float32)"
+)
+segment_mean = _sorted_segments(
+    "Mean", "The mean", at="[1.0, 2.0, 5.0], [0, 0, 1]", gives="array([1.5, 5. ], dtype=float32)"
+)
+segment_prod = _sorted_segments(
+    "Prod", "The product", at="[1.0, 2.0, 5.0], [0, 0, 1]", gives="array([2., 5.], dtype=float32)"
+)
+segment_max = _sorted_segments(
+    "Max", "The maximum", at="[1.0, 2.0, 5.0], [0, 0, 1]", gives="array([2., 5.], dtype=float32)"
+)
+segment_min = _sorted_segments(
+    "Min", "The minimum", at="[1.0, 2.0, 5.0], [0, 0, 1]", gives="array([1., 5.], dtype=float32)"
+)
 
 
-def _unsorted_segments(kind, meaning):
+def _unsorted_segments(kind, meaning, *, at, gives):
     def build(data, segment_ids, num_segments, name=None):
         return getattr(raw, f"UnsortedSegment{kind}")(data, segment_ids, num_segments, name=name)
 
-    build.__name__ = build.__qualname__ = f"unsorted_segment_{kind.lower()}"
-    build.__doc__ = f"{meaning} of the elements that share an id, in any order; negative ids are left out."
-    return build
+    meaning = f"{meaning} of the elements that share an id, in any order; negative ids are left out"
+    return _documented(build, f"unsorted_segment_{kind.lower()}", meaning, at, gives)
 
 
-unsorted_segment_sum = _unsorted_segments("Sum", "The sum")
-unsorted_segment_prod = _unsorted_segments("Prod", "The product")
-unsorted_segment_max = _unsorted_segments("Max", "The maximum")
-unsorted_segment_min = _unsorted_segments("Min", "The minimum")
+unsorted_segment_sum = _unsorted_segments(
+    "Sum", "The sum", at="[1.0, 2.0, 5.0], [1, 0, 1], 2", gives="array([2., 6.], dtype=float32)"
+)
+unsorted_segment_prod = _unsorted_segments(
+    "Prod", "The product", at="[1.0, 2.0, 5.0], [1, 0, 1], 2", gives="array([2., 5.], dtype=float32)"
+)
+unsorted_segment_max = _unsorted_segments(
+    "Max", "The maximum", at="[1.0, 2.0, 5.0], [1, 0, 1], 2", gives="array([2., 5.], dtype=float32)"
+)
+unsorted_segment_min = _unsorted_segments(
+    "Min", "The minimum", at="[1.0, 2.0, 5.0], [1, 0, 1], 2", gives="array([2., 1.], dtype=float32)"
+)
 
 
 def _segment_sizes(data, segment_ids, num_segments):
@@ -52,7 +98,21 @@ def _segment_sizes(data, segment_ids, num_segments):
 
 
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
-    """The mean of the elements that share an id, in any order; 0 for segments without elements."""
+    """The mean of the elements that share an id, in any order; 0 for segments without elements.
+
+    Args:
+        data: The rows.
+        segment_ids: The segment that each row belongs to.
+        num_segments: How many segments the result has.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with `num_segments` rows.
+
+    Example:
+        >>> sess.run(tf.unsorted_segment_mean([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1], 3))
+        array([2.       , 2.6666667, 0.       ], dtype=float32)
+    """
     with name_scope(name, "UnsortedSegmentMean"):
         data = convert_to_tensor(data)
         segment_ids = convert_to_tensor(segment_ids)
@@ -61,7 +121,21 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
 
 
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
-    """The sum of the elements that share an id, divided by the root of their number."""
+    """The sum of the elements that share an id, divided by the root of their number.
+
+    Args:
+        data: The rows.
+        segment_ids: The segment that each row belongs to.
+        num_segments: How many segments the result has.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with `num_segments` rows.
+
+    Example:
+        >>> sess.run(tf.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1], 3))
+        array([2.      , 4.618802, 0.      ], dtype=float32)
+    """
     with name_scope(name, "UnsortedSegmentSqrtN"):
         data = convert_to_tensor(data)
         segment_ids = convert_to_tensor(segment_ids)
@@ -69,20 +143,29 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
         return unsorted_segment_sum(data, segment_ids, num_segments) / elementwise.sqrt(sizes)
 
 
-def _sparse_segments(kind, suffix, meaning):
+def _sparse_segments(kind, suffix, meaning, *, at, gives):
     def build(data, indices, segment_ids, name=None, num_segments=None):
         if num_segments is None:
             return getattr(raw, f"SparseSegment{kind}")(data, indices, segment_ids, name=name)
         return getattr(raw, f"SparseSegment{kind}WithNumSegments")(data, indices, segment_ids, num_segments, name=name)
 
-    build.__name__ = build.__qualname__ = f"sparse_segment_{suffix}"
-    build.__doc__ = f"{meaning} of the rows `data[indices]` that share an id; ids ascend."
-    return build
+    meaning = f"{meaning} of the rows `data[indices]` that share an id; ids ascend"
+    return _documented(build, f"sparse_segment_{suffix}", meaning, at, gives)
 
 
-sparse_segment_sum = _sparse_segments("Sum", "sum", "The sum")
-sparse_segment_mean = _sparse_segments("Mean", "mean", "The mean")
-sparse_segment_sqrt_n = _sparse_segments("SqrtN", "sqrt_n", "The sum divided by the root of the number")
+sparse_segment_sum = _sparse_segments(
+    "Sum", "sum", "The sum", at="[1.0, 2.0, 5.0], [0, 2], [0, 0]", gives="array([6.], dtype=float32)"
+)
+sparse_segment_mean = _sparse_segments(
+    "Mean", "mean", "The mean", at="[1.0, 2.0, 5.0], [0, 2], [0, 0]", gives="array([3.], dtype=float32)"
+)
+sparse_segment_sqrt_n = _sparse_segments(
+    "SqrtN",
+    "sqrt_n",
+    "The sum divided by the root of the number",
+    at="[1.0, 2.0, 5.0], [0, 2], [0, 0]",
+    gives="array([4.242641], dtype=float32)",
+)
 
 
 def _rows(count, data):

@@ -20,7 +20,24 @@ _RANGE_TYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 def range(start, limit=None, delta=1, dtype=None, name="range"):
     """Numbers from start up to (without) limit, in steps of delta.
 
-    >>> tf.range(3, 18, 3)  # [3, 6, 9, 12, 15]
+    Args:
+        start: The first number; the limit, where that is not given.
+        limit: Where it ends.
+        delta: From a number to the next.
+        dtype: The type; that of the arguments if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: If `dtype` is given and less exact than the arguments.
+
+    Example:
+        >>> sess.run(tf.range(3))
+        array([0, 1, 2], dtype=int32)
+        >>> sess.run(tf.range(3, 18, 5))
+        array([ 3,  8, 13], dtype=int32)
     """
     if limit is None:
         start, limit = 0, start
@@ -38,12 +55,40 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
 
 
 def linspace(start, stop, num, name=None):
-    """`num` numbers from start to stop, both included, at equal distances."""
+    """`num` numbers from start to stop, both included, at equal distances.
+
+    Args:
+        start: The first number, a float.
+        stop: The last number.
+        num: How many there are.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.linspace(0.0, 1.0, 5))
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
     return raw.LinSpace(start, stop, num, name=name)
 
 
 def lin_space(start, stop, num, name=None):
-    """Another name of `linspace`."""
+    """Another name of `linspace`.
+
+    Args:
+        start: The first number, a float.
+        stop: The last number.
+        num: How many there are.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.lin_space(0.0, 1.0, 5))
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
     return linspace(start, stop, num, name=name)
 
 

@@ -40,8 +40,22 @@ def gcd(a, b, name=None):
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
     """Overlapping pieces of `frame_length` of one axis, each `frame_step` after the one before.
 
-    >>> tf.signal.frame(tf.range(10), 4, 3).shape
-    TensorShape([Dimension(3), Dimension(4)])
+    Args:
+        signal: The signals; the last axis is time.
+        frame_length: How many samples a frame has.
+        frame_step: How many samples further the next frame begins.
+        pad_end: Whether the end is filled up so that no sample is left out.
+        pad_value: What it is filled up with.
+        axis: The axis to work along; negative ones count from the last.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with frames and samples in place of the axis.
+
+    Example:
+        >>> sess.run(tf.signal.frame(tf.range(6), 3, 2))
+        array([[0, 1, 2],
+               [2, 3, 4]], dtype=int32)
     """
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         signal = convert_to_tensor(signal, name="signal")
@@ -114,6 +128,21 @@ def overlap_and_add(signal, frame_step, name=None):
     """Put frames `frame_step` apart and add them up: the inverse of `frame`, where frames don't overlap.
 
     The last two dimensions are frames and samples in a frame.
+
+    Args:
+        signal: Frames [..., frames, samples].
+        frame_step: How many samples further the next frame begins.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Signals [..., samples].
+
+    Raises:
+        ValueError: If the rank is less than 2, or the step is not a scalar.
+
+    Example:
+        >>> sess.run(tf.signal.overlap_and_add([[1, 1, 1], [1, 1, 1]], 2))
+        array([1, 1, 2, 1, 1], dtype=int32)
     """
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")
@@ -159,12 +188,40 @@ def overlap_and_add(signal, frame_step, name=None):
 
 
 def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
-    """A raised cosine that starts at zero."""
+    """A raised cosine that starts at zero.
+
+    Args:
+        window_length: How many samples.
+        periodic: Whether it is a window for spectra; else it is symmetric.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.signal.hann_window(4))
+        array([0. , 0.5, 1. , 0.5], dtype=float32)
+    """
     return _raised_cosine_window(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
 def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
-    """A raised cosine that starts at 0.08."""
+    """A raised cosine that starts at 0.08.
+
+    Args:
+        window_length: How many samples.
+        periodic: Whether it is a window for spectra; else it is symmetric.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.signal.hamming_window(4))
+        array([0.08000001, 0.54      , 1.        , 0.54      ], dtype=float32)
+    """
     return _raised_cosine_window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
@@ -208,8 +265,21 @@ def _frame_sizes(frame_length, frame_step, fft_length):
 def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_window, pad_end=False, name=None):
     """The Fourier transforms of the windowed frames of signals.
 
-    >>> tf.signal.stft(tf.zeros([2, 16000]), 256, 128).shape[-1]
-    Dimension(129)
+    Args:
+        signals: The signals [..., samples].
+        frame_length: How many samples a frame has.
+        frame_step: How many samples further the next frame begins.
+        fft_length: The length of the transform; the next power of 2 if None.
+        window_fn: A function of length and dtype that gives the window; None for none.
+        pad_end: Whether the end is filled up so that no sample is left out.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Complex numbers [..., frames, bins].
+
+    Example:
+        >>> tf.signal.stft(tf.zeros([2, 16000]), 256, 128).shape.as_list()
+        [2, 124, 129]
     """
     with name_scope(name, "stft", [signals, frame_length, frame_step]):
         signals = convert_to_tensor(signals, name="signals")
@@ -223,7 +293,21 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_wind
 
 
 def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None):
-    """A window function that makes `inverse_stft` undo an `stft` with `forward_window_fn`."""
+    """A window function that makes `inverse_stft` undo an `stft` with `forward_window_fn`.
+
+    Args:
+        frame_step: How many samples further the next frame begins.
+        forward_window_fn: The window that `stft` used.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A function of length and dtype.
+
+    Example:
+        >>> window = tf.signal.inverse_stft_window_fn(2)
+        >>> sess.run(window(4, dtype=tf.float32))
+        array([0., 1., 1., 1.], dtype=float32)
+    """
     with name_scope(name, "inverse_stft_window_fn", [forward_window_fn]):
         frame_step = convert_to_tensor(frame_step, name="frame_step")
         frame_step.shape.assert_has_rank(0)
@@ -247,7 +331,24 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
 
 
 def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None):
-    """The signals whose frames have these Fourier transforms, with each frame windowed again and overlaps added."""
+    """The signals whose frames have these Fourier transforms, with each frame windowed again and overlaps added.
+
+    Args:
+        stfts: The transforms [..., frames, bins].
+        frame_length: How many samples a frame has.
+        frame_step: How many samples further the next frame begins.
+        fft_length: The length of the transform; the next power of 2 if None.
+        window_fn: A function of length and dtype that gives the window; None for none.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Signals [..., samples].
+
+    Example:
+        >>> transforms = tf.signal.stft(tf.ones([16]), 4, 2)
+        >>> tf.signal.inverse_stft(transforms, 4, 2).shape.as_list()
+        [16]
+    """
     with name_scope(name, "inverse_stft", [stfts]):
         stfts = convert_to_tensor(stfts, name="stfts")
         stfts.shape.with_rank_at_least(2)
@@ -308,6 +409,25 @@ def linear_to_mel_weight_matrix(
 ):
     """The [num_spectrogram_bins, num_mel_bins] matrix of triangular bands that turns a linear spectrogram into one on
     the mel scale.
+
+    Args:
+        num_mel_bins: How many bands.
+        num_spectrogram_bins: How many bins the linear spectrogram has.
+        sample_rate: How many samples make a second.
+        lower_edge_hertz: The lowest frequency.
+        upper_edge_hertz: The highest frequency.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A matrix.
+
+    Raises:
+        ValueError: If a number is out of range.
+
+    Example:
+        >>> tf.signal.linear_to_mel_weight_matrix(20, 129).shape.as_list()
+        [129, 20]
     """
     with name_scope(name, "linear_to_mel_weight_matrix") as name:
         dtype = dtypes.as_dtype(dtype)
@@ -353,7 +473,22 @@ def _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dt
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
-    """Mel-frequency cepstral coefficients: the cosine transform of log mel spectrograms, scaled as HTK does."""
+    """Mel-frequency cepstral coefficients: the cosine transform of log mel spectrograms, scaled as HTK does.
+
+    Args:
+        log_mel_spectrograms: Log mel spectrograms [..., bins].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If there are no bins.
+
+    Example:
+        >>> sess.run(tf.signal.mfccs_from_log_mel_spectrograms(tf.ones([1, 4]))).shape
+        (1, 4)
+    """
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         log_mel_spectrograms = convert_to_tensor(log_mel_spectrograms, dtypes.float32)
         if log_mel_spectrograms.shape.rank and log_mel_spectrograms.shape.size(-1) is not None:

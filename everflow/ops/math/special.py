@@ -12,24 +12,74 @@ from everflow.ops.math import elementwise, reductions
 
 
 def bessel_i0(x, name=None):
-    """The modified Bessel function of order 0."""
+    """The modified Bessel function of order 0.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.bessel_i0([0.0, 2.0]))
+        array([0.99999994, 2.2795851 ], dtype=float32)
+    """
     with name_scope(name, "bessel_i0", [x]):
         return elementwise.exp(elementwise.abs(x)) * elementwise.bessel_i0e(x)
 
 
 def bessel_i1(x, name=None):
-    """The modified Bessel function of order 1."""
+    """The modified Bessel function of order 1.
+
+    Args:
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.bessel_i1([0.0, 2.0]))
+        array([0.       , 1.5906368], dtype=float32)
+    """
     with name_scope(name, "bessel_i1", [x]):
         return elementwise.exp(elementwise.abs(x)) * elementwise.bessel_i1e(x)
 
 
 def betainc(a, b, x, name=None):
-    """The regularised incomplete beta function."""
+    """The regularised incomplete beta function.
+
+    Args:
+        a: The first parameter, positive.
+        b: The second parameter, positive.
+        x: Numbers from 0 to 1.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of the inputs.
+
+    Example:
+        >>> sess.run(tf.betainc(2.0, 3.0, 0.5))
+        np.float32(0.6875)
+    """
     return raw.Betainc(a, b, x, name=name)
 
 
 def lbeta(x, name=None):
-    """The logarithm of the absolute value of the beta function along the last dimension."""
+    """The logarithm of the absolute value of the beta function along the last dimension.
+
+    Args:
+        x: Numbers; the last axis has the arguments of the function.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor without the last axis.
+
+    Example:
+        >>> sess.run(tf.lbeta([2.0, 3.0]))
+        np.float32(-2.4849067)
+    """
     with name_scope(name, "lbeta", [x]):
         x = convert_to_tensor(x, name="x")
         log_product = reductions.reduce_sum(elementwise.lgamma(x), axis=[-1])
@@ -38,7 +88,20 @@ def lbeta(x, name=None):
 
 
 def polyval(coeffs, x, name=None):
-    """The value at x of the polynomial with these coefficients, highest power first."""
+    """The value at x of the polynomial with these coefficients, highest power first.
+
+    Args:
+        coeffs: A list of tensors, the highest power first.
+        x: A tensor, or what can be made one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.polyval([2.0, 0.0, 1.0], 3.0))
+        np.float32(19.0)
+    """
     with name_scope(name, "polyval", list(coeffs) + [x]) as scope:
         x = convert_to_tensor(x, name="x")
         if len(coeffs) < 1:

@@ -17,32 +17,81 @@ from everflow.ops.control_flow import cond
 from everflow.ops.gradients.custom import custom_gradient
 from everflow.ops.shape_rules import like_first, like_first_two
 
+_UNARY = """Element-wise: {meaning}.
 
-def _unary(op_type, function_name, meaning):
+Args:
+    features: A tensor, or what can be made one.
+    name: The name of the operation in the graph.
+
+Returns:
+    A tensor of the same shape.
+
+Example:
+    >>> sess.run(tf.nn.{function_name}([-1.0, 2.0]))
+    {gives}
+"""
+
+
+def _unary(op_type, function_name, meaning, *, gives):
     def build(features, name=None):
         return getattr(raw, op_type)(features=features, name=name)
 
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Element-wise: {meaning}."
+    build.__doc__ = _UNARY.format(meaning=meaning, function_name=function_name, gives=gives)
     return build
 
 
-relu = _unary("Relu", "relu", "`max(x, 0)`")
-elu = _unary("Elu", "elu", "`exp(x) - 1` where x is negative, else x")
-selu = _unary("Selu", "selu", "elu scaled so that deep layers keep mean 0 and variance 1")
-softplus = _unary("Softplus", "softplus", "`log(1 + exp(x))`")
-softsign = _unary("Softsign", "softsign", "`x / (1 + |x|)`")
+relu = _unary("Relu", "relu", "`max(x, 0)`", gives="array([0., 2.], dtype=float32)")
+elu = _unary(
+    "Elu", "elu", "`exp(x) - 1` where x is negative, else x", gives="array([-0.63212055,  2.        ], dtype=float32)"
+)
+selu = _unary(
+    "Selu",
+    "selu",
+    "elu scaled so that deep layers keep mean 0 and variance 1",
+    gives="array([-1.1113307,  2.101402 ], dtype=float32)",
+)
+softplus = _unary("Softplus", "softplus", "`log(1 + exp(x))`", gives="array([0.3132617, 2.126928 ], dtype=float32)")
+softsign = _unary("Softsign", "softsign", "`x / (1 + |x|)`", gives="array([-0.5      ,  0.6666667], dtype=float32)")
 
 
 def relu6(features, name=None):
-    """`min(max(x, 0), 6)`."""
+    """`min(max(x, 0), 6)`.
+
+    Args:
+        features: The tensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.nn.relu6([-1.0, 2.0, 9.0]))
+        array([0., 2., 6.], dtype=float32)
+    """
     with name_scope(name, "Relu6", [features]) as name:
         features = convert_to_tensor(features, name="features")
         return raw.Relu6(features=features, name=name)
 
 
 def leaky_relu(features, alpha=0.2, name=None):
-    """x where it is positive, else `alpha * x`. Integers become float32."""
+    """x where it is positive, else `alpha * x`. Integers become float32.
+
+    Args:
+        features: The tensor.
+        alpha: The slope where x is negative.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If the tensor doesn't hold numbers.
+
+    Example:
+        >>> sess.run(tf.nn.leaky_relu([-1.0, 2.0]))
+        array([-0.2,  2. ], dtype=float32)
+    """
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
@@ -53,7 +102,20 @@ def leaky_relu(features, alpha=0.2, name=None):
 
 
 def crelu(features, name=None, axis=-1):
-    """relu of x and relu of -x side by side: twice as many channels."""
+    """relu of x and relu of -x side by side: twice as many channels.
+
+    Args:
+        features: The tensor.
+        name: The name of the operation in the graph.
+        axis: The axis to work along; negative ones count from the last.
+
+    Returns:
+        A tensor twice as long along the axis.
+
+    Example:
+        >>> sess.run(tf.nn.crelu([[-1.0, 2.0]]))
+        array([[0., 2., 1., 0.]], dtype=float32)
+    """
     with name_scope(name, "CRelu", [features]) as name:
         features = convert_to_tensor(features, name="features")
         both = array.concat([features, -features], axis, name=name)
@@ -62,7 +124,18 @@ def crelu(features, name=None, axis=-1):
 
 @custom_gradient
 def swish(features):
-    """`x * sigmoid(x)`. Its gradient computes the sigmoid again rather than keep it."""
+    """`x * sigmoid(x)`. Its gradient computes the sigmoid again rather than keep it.
+
+    Args:
+        features: The tensor.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.nn.swish([-1.0, 2.0]))
+        array([-0.26894143,  1.761594  ], dtype=float32)
+    """
     features = convert_to_tensor(features, name="features")
 
     def grad(dy):
@@ -74,7 +147,21 @@ def swish(features):
 
 
 def relu_layer(x, weights, biases, name=None):
-    """`relu(x @ weights + biases)`."""
+    """`relu(x @ weights + biases)`.
+
+    Args:
+        x: A matrix [batch, in].
+        weights: A matrix [in, out].
+        biases: A vector [out].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A matrix [batch, out].
+
+    Example:
+        >>> sess.run(tf.nn.relu_layer([[1.0, 2.0]], [[1.0, -1.0], [1.0, -1.0]], [0.5, 0.5]))
+        array([[3.5, 0. ]], dtype=float32)
+    """
     with name_scope(name, "relu_layer", [x, weights, biases]) as name:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")
@@ -83,7 +170,21 @@ def relu_layer(x, weights, biases, name=None):
 
 
 def xw_plus_b(x, weights, biases, name=None):
-    """`x @ weights + biases`."""
+    """`x @ weights + biases`.
+
+    Args:
+        x: A matrix [batch, in].
+        weights: A matrix [in, out].
+        biases: A vector [out].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A matrix [batch, out].
+
+    Example:
+        >>> sess.run(tf.nn.xw_plus_b([[1.0, 2.0]], [[1.0], [1.0]], [0.5]))
+        array([[3.5]], dtype=float32)
+    """
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")
@@ -92,7 +193,25 @@ def xw_plus_b(x, weights, biases, name=None):
 
 
 def bias_add(value, bias, data_format=None, name=None):
-    """Add a vector along the channels: the last dimension, or the second with a `data_format` that starts with "NC"."""
+    """Add a vector along the channels: the last dimension, or the second with a `data_format` that starts with "NC".
+
+    Args:
+        value: The tensor.
+        bias: The vector.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `value`.
+
+    Raises:
+        ValueError: If the data format isn't known.
+
+    Example:
+        >>> sess.run(tf.nn.bias_add([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]))
+        array([[11., 22.],
+               [13., 24.]], dtype=float32)
+    """
     with name_scope(name, "BiasAdd", [value, bias]) as name:
         if data_format is not None:
             if data_format.startswith("NC"):
@@ -109,13 +228,41 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def softmax(logits, axis=None, name=None, dim=None):
-    """`exp(x) / sum(exp(x))` along an axis, the last one by default."""
+    """`exp(x) / sum(exp(x))` along an axis, the last one by default.
+
+    Args:
+        logits: Scores before a softmax or sigmoid.
+        axis: The axis of classes; the last if None.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.softmax([[1.0, 3.0]]))
+        array([[0.11920291, 0.880797  ]], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     return _softmax(logits, raw.Softmax, -1 if axis is None else axis, name)
 
 
 def log_softmax(logits, axis=None, name=None, dim=None):
-    """`x - log(sum(exp(x)))` along an axis, the last one by default."""
+    """`x - log(sum(exp(x)))` along an axis, the last one by default.
+
+    Args:
+        logits: Scores before a softmax or sigmoid.
+        axis: The axis of classes; the last if None.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.math.log_softmax([[1.0, 3.0]]))
+        array([[-2.126928  , -0.12692805]], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     return _softmax(logits, raw.LogSoftmax, -1 if axis is None else axis, name)
 
@@ -156,7 +303,19 @@ def _swap_with_last(x, axis, last, name=None):
 
 
 def zero_fraction(value, name=None):
-    """The share of entries that are zero, as a float32 scalar."""
+    """The share of entries that are zero, as a float32 scalar.
+
+    Args:
+        value: Numbers.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]))
+        np.float32(0.5)
+    """
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         size = array.size(value, out_type=dtypes.int64)

@@ -65,6 +65,24 @@ def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, sp
     """Call `op(images, spatial count, "VALID" or padding)` on images cut so that its windows have gaps.
 
     A rate of two, say, makes windows see every second cell.
+
+    Args:
+        input: The images.
+        dilation_rate: The distance between the inputs that neighbouring weights of the kernel see.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        op: The function that slides windows over images.
+        filter_shape: The shape of the filters, for padding `SAME`.
+        spatial_dims: The dimensions that are spatial; all but the first and the last if None.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+
+    Returns:
+        What `op` returns, put together again.
+
+    Example:
+        >>> def summed(images, spatial_count, padding):
+        ...     return tf.nn.conv2d(images, tf.ones([2, 2, 1, 1]), [1, 1, 1, 1], padding)
+        >>> tf.nn.with_space_to_batch(tf.ones([1, 6, 6, 1]), [2, 2], "VALID", summed).shape.as_list()
+        [1, 4, 4, 1]
     """
     input = convert_to_tensor(input, name="input")
     return _SpaceToBatch(input.shape, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)(input)
@@ -192,6 +210,24 @@ def convolution(
 ):
     """Slide filters of shape [spatial..., in, out] over images of one, two or three dimensions, with strides or with
     gaps.
+
+    Args:
+        input: Sequences, images or volumes.
+        filter: The filters: [spatial..., in, out].
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        strides: How far the filter moves along each spatial dimension; 1 if None.
+        dilation_rate: How far apart the cells of a filter are; 1 if None.
+        name: The name of the operation in the graph.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        filters: Another name of `filter`.
+        dilations: Another name of `dilation_rate`.
+
+    Returns:
+        A tensor with `out` channels.
+
+    Example:
+        >>> tf.nn.convolution(tf.ones([1, 8, 8, 3]), tf.ones([3, 3, 3, 5]), "SAME", strides=[2, 2]).shape.as_list()
+        [1, 4, 4, 5]
     """
     filter = either("filters", filters, "filter", filter)
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
@@ -281,6 +317,27 @@ def pool(
 ):
     """Max or average pools over one, two or three dimensions, with strides or with gaps. `pooling_type`: "MAX" or
     "AVG".
+
+    Args:
+        input: Sequences, images or volumes.
+        window_shape: The extent of the window along each spatial dimension.
+        pooling_type: `MAX` or `AVG`.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        dilation_rate: How far apart the cells of a window are; 1 if None.
+        strides: How far the window moves along each spatial dimension; 1 if None.
+        name: The name of the operation in the graph.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        dilations: Another name of `dilation_rate`.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Raises:
+        ValueError: If the pooling type isn't known, or the ranks don't fit.
+
+    Example:
+        >>> tf.nn.pool(tf.ones([1, 8, 8, 3]), [2, 2], "MAX", "VALID", strides=[2, 2]).shape.as_list()
+        [1, 4, 4, 3]
     """
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
@@ -321,14 +378,49 @@ def pool(
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    """`conv2d` with filters whose cells are `rate` apart."""
+    """`conv2d` with filters whose cells are `rate` apart.
+
+    Args:
+        value: Images [batch, height, width, in].
+        filters: The filters: [height, width, in, out].
+        rate: How far apart the cells of a filter are.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images [batch, height, width, out].
+
+    Example:
+        >>> tf.nn.atrous_conv2d(tf.ones([1, 9, 9, 1]), tf.ones([3, 3, 1, 2]), rate=2, padding="VALID").shape.as_list()
+        [1, 5, 5, 2]
+    """
     return convolution(
         input=value, filter=filters, padding=padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name
     )
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
-    """`atrous_conv2d` backwards: grow images to `output_shape`. Filters have the shape [height, width, out, in]."""
+    """`atrous_conv2d` backwards: grow images to `output_shape`. Filters have the shape [height, width, out, in].
+
+    Args:
+        value: Images [batch, height, width, in].
+        filters: The filters: [height, width, out, in].
+        output_shape: The shape of the result.
+        rate: How far apart the cells of a filter are.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Images [batch, height, width, out].
+
+    Raises:
+        ValueError: If the channels or the padding don't fit.
+
+    Example:
+        >>> y = tf.nn.atrous_conv2d_transpose(tf.ones([1, 5, 5, 2]), tf.ones([3, 3, 1, 2]), [1, 9, 9, 1], 2, "VALID")
+        >>> y.shape.as_list()
+        [1, 9, 9, 1]
+    """
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as name:
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")
@@ -395,7 +487,25 @@ def _atrous_paddings(filters, rate, padding):
 
 
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
-    """Filters of each channel's own, of shape [height, width, in, multiplier], with strides or with gaps."""
+    """Filters of each channel's own, of shape [height, width, in, multiplier], with strides or with gaps.
+
+    Args:
+        input: Images [batch, height, width, in].
+        filter: The filters: [height, width, in, multiplier].
+        strides: How far the filter moves along each dimension.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        rate: How far apart the cells of a filter are; 1 if None.
+        name: The name of the operation in the graph.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        dilations: Another name of `rate`.
+
+    Returns:
+        Images with `in * multiplier` channels.
+
+    Example:
+        >>> tf.nn.depthwise_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([3, 3, 3, 2]), [1, 1, 1, 1], "SAME").shape.as_list()
+        [1, 4, 4, 6]
+    """
     rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as name:
         input = convert_to_tensor(input, name="tensor_in")
@@ -426,7 +536,27 @@ def separable_conv2d(
     data_format=None,
     dilations=None,
 ):
-    """A depthwise convolution, then one of size one that mixes the channels."""
+    """A depthwise convolution, then one of size one that mixes the channels.
+
+    Args:
+        input: Images [batch, height, width, in].
+        depthwise_filter: The filters of each channel: [height, width, in, multiplier].
+        pointwise_filter: What mixes the channels: [1, 1, in * multiplier, out].
+        strides: How far the filter moves along each dimension.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        rate: How far apart the cells of a filter are; 1 if None.
+        name: The name of the operation in the graph.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        dilations: Another name of `rate`.
+
+    Returns:
+        Images [batch, height, width, out].
+
+    Example:
+        >>> y = tf.nn.separable_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([3, 3, 3, 2]), tf.ones([1, 1, 6, 5]), [1, 1, 1, 1], "SAME")
+        >>> y.shape.as_list()
+        [1, 4, 4, 5]
+    """
     rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as name:
         input = convert_to_tensor(input, name="tensor_in")

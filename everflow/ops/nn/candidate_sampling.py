@@ -21,6 +21,27 @@ def _seeds(seed) -> dict:
     return {"seed": first or 0, "seed2": second or 0}
 
 
+_SAMPLER = """Sample classes, {meaning}.
+
+Args:
+    true_classes: The true classes of each row: [batch, num_true].
+    num_true: How many true classes a row has.
+    num_sampled: How many classes are sampled.
+    unique: Whether a class is sampled once at most.{range_max}
+    seed: A number that makes the random numbers the same in each run of the program.
+    name: The name of the operation in the graph.
+
+Returns:
+    A named tuple: the sampled classes, and how often the true and the sampled ones are to be expected.
+
+Example:
+    >>> sampled, true_expected, sampled_expected = tf.nn.{name}([[1], [3]], 1, 5, True{last})
+    >>> sorted(sess.run(sampled).tolist())
+    [0, 1, 2, 3, 4]
+"""
+_RANGE_MAX = "\n    range_max: How many classes there are."
+
+
 def _sampler(op_type, function_name, meaning, ranged=True):
     """A build function with TensorFlow's signature for one kind of sampler."""
 
@@ -47,8 +68,8 @@ def _sampler(op_type, function_name, meaning, ranged=True):
 
     build = draw if ranged else draw_all
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = (
-        f"Sample classes, {meaning}. Returns them, and how often the true and the sampled classes are to be expected."
+    build.__doc__ = _SAMPLER.format(
+        meaning=meaning, name=function_name, range_max=_RANGE_MAX if ranged else "", last=", 5" if ranged else ""
     )
     return build
 
@@ -84,12 +105,50 @@ def fixed_unigram_candidate_sampler(
 ):
     """Sample classes by weights given in a list or in the last fields of a file's lines, each to the power
     `distortion`.
+
+    Args:
+        true_classes: The true classes of each row: [batch, num_true].
+        num_true: How many true classes a row has.
+        num_sampled: How many classes are sampled.
+        unique: Whether a class is sampled once at most.
+        range_max: How many classes there are.
+        vocab_file: A file whose lines end with a comma and a weight.
+        distortion: The power that weights are taken to.
+        num_reserved_ids: How many classes at the start are never sampled.
+        num_shards: How many parts the classes are divided into.
+        shard: Which part is sampled from.
+        unigrams: The weights, where there is no file.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple: the sampled classes, and how often the true and the sampled ones are to be expected.
+
+    Example:
+        >>> sampled, _, _ = tf.nn.fixed_unigram_candidate_sampler([[0]], 1, 1, True, 3, unigrams=[0.0, 1.0, 0.0])
+        >>> sess.run(sampled)
+        array([1])
     """
     return raw.FixedUnigramCandidateSampler(**{**locals(), **_seeds(seed)})
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
-    """Where sampled classes are true ones: rows, places in the sample, and weights that cancel their logits."""
+    """Where sampled classes are true ones: rows, places in the sample, and weights that cancel their logits.
+
+    Args:
+        true_classes: The true classes of each row: [batch, num_true].
+        sampled_candidates: The sampled classes.
+        num_true: How many true classes a row has.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Rows, places in the sample, and weights.
+
+    Example:
+        >>> sess.run(tf.nn.compute_accidental_hits([[3], [5]], [5, 1], 1))[:2]
+        (array([1], dtype=int32), array([0]))
+    """
     return raw.ComputeAccidentalHits(**{**locals(), **_seeds(seed)})
 
 
@@ -201,7 +260,30 @@ def nce_loss(
     partition_strategy="mod",
     name="nce_loss",
 ):
-    """Noise-contrastive estimation: tell the true classes from sampled ones. One loss a row."""
+    """Noise-contrastive estimation: tell the true classes from sampled ones. One loss a row.
+
+    Args:
+        weights: The weights of the classes: [classes, dim], or a list of parts.
+        biases: The biases of the classes.
+        labels: The true classes: [batch, num_true].
+        inputs: What the layer before gives: [batch, dim].
+        num_sampled: How many classes are sampled.
+        num_classes: How many classes there are.
+        num_true: How many true classes a row has.
+        sampled_values: What a candidate sampler gave; `log_uniform_candidate_sampler` if None.
+        remove_accidental_hits: Whether sampled classes that are true ones don't count.
+        partition_strategy: How classes are spread over parts: `mod` or `div`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A loss for each row.
+
+    Example:
+        >>> weights, biases = tf.zeros([10, 4]), tf.zeros([10])
+        >>> labels = tf.constant([[3], [5]])
+        >>> sess.run(tf.nn.nce_loss(weights, biases, labels, tf.ones([2, 4]), num_sampled=2, num_classes=10)).shape
+        (2,)
+    """
     logits, labels = sampled_logits(subtract_log_q=True, **locals())
     losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="sampled_losses")
     return _sum_rows(losses)
@@ -221,7 +303,31 @@ def sampled_softmax_loss(
     name="sampled_softmax_loss",
     seed=None,
 ):
-    """The softmax cross entropy over the true and a few sampled classes, for training with very many."""
+    """The softmax cross entropy over the true and a few sampled classes, for training with very many.
+
+    Args:
+        weights: The weights of the classes: [classes, dim], or a list of parts.
+        biases: The biases of the classes.
+        labels: The true classes: [batch, num_true].
+        inputs: What the layer before gives: [batch, dim].
+        num_sampled: How many classes are sampled.
+        num_classes: How many classes there are.
+        num_true: How many true classes a row has.
+        sampled_values: What a candidate sampler gave; `log_uniform_candidate_sampler` if None.
+        remove_accidental_hits: Whether sampled classes that are true ones don't count.
+        partition_strategy: How classes are spread over parts: `mod` or `div`.
+        name: The name of the operation in the graph.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        A loss for each row.
+
+    Example:
+        >>> weights, biases = tf.zeros([10, 4]), tf.zeros([10])
+        >>> labels = tf.constant([[3], [5]])
+        >>> sess.run(tf.nn.sampled_softmax_loss(weights, biases, labels, tf.ones([2, 4]), 2, 10)).shape
+        (2,)
+    """
     logits, labels = sampled_logits(subtract_log_q=True, **locals())
     labels = array.stop_gradient(labels, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)

@@ -30,6 +30,28 @@ def ctc_loss(
 
     `labels` is a SparseTensor of int32, `inputs` are logits [time, batch, classes], of which the last class is the
     blank.
+
+    Args:
+        labels: The label sequences, a SparseTensor of int32.
+        inputs: Logits [time, batch, classes]; the last class is the blank.
+        sequence_length: How many frames each sequence has.
+        preprocess_collapse_repeated: Whether labels that follow themselves become one before.
+        ctc_merge_repeated: Whether frames of the same label without a blank between are one label.
+        ignore_longer_outputs_than_inputs: Whether sequences with too few frames give 0 rather than an error.
+        time_major: Whether time is the first axis of the logits.
+        logits: Another name of `inputs`.
+
+    Returns:
+        A loss for each sequence.
+
+    Raises:
+        TypeError: If the labels are no SparseTensor.
+
+    Example:
+        >>> labels = tf.SparseTensor([[0, 0], [0, 1]], [0, 1], [1, 2])
+        >>> logits = tf.constant([[[9.0, 0.0, 0.0]], [[0.0, 9.0, 0.0]]])
+        >>> sess.run(tf.nn.ctc_loss(labels, logits, [2]))
+        array([0.00049358], dtype=float32)
     """
     if not isinstance(labels, SparseTensor):
         raise TypeError(f"labels must be a SparseTensor, not {type(labels)}")
@@ -49,7 +71,22 @@ def ctc_loss(
 
 
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
-    """The most probable class of each frame, without blanks. Returns ([SparseTensor], minus the summed logits)."""
+    """The most probable class of each frame, without blanks. Returns ([SparseTensor], minus the summed logits).
+
+    Args:
+        inputs: Logits [time, batch, classes]; the last class is the blank.
+        sequence_length: How many frames each sequence has.
+        merge_repeated: Whether labels that follow themselves become one.
+
+    Returns:
+        A list of one SparseTensor, and [batch, 1] numbers.
+
+    Example:
+        >>> logits = tf.constant([[[9.0, 0.0, 0.0]], [[0.0, 9.0, 0.0]]])
+        >>> (labels,), negative_sum = tf.nn.ctc_greedy_decoder(logits, [2])
+        >>> sess.run(labels).values
+        array([0, 1])
+    """
     indices, values, shape, score = raw.CTCGreedyDecoder(
         inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated
     )
@@ -57,7 +94,24 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
 
 
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
-    """The most probable label sequences by beam search. Returns (SparseTensors, best first, and log probabilities)."""
+    """The most probable label sequences by beam search. Returns (SparseTensors, best first, and log probabilities).
+
+    Args:
+        inputs: Logits [time, batch, classes]; the last class is the blank.
+        sequence_length: How many frames each sequence has.
+        beam_width: How many sequences are followed.
+        top_paths: How many are returned.
+        merge_repeated: Whether labels that follow themselves become one.
+
+    Returns:
+        A list of SparseTensors, and the log probabilities [batch, top_paths].
+
+    Example:
+        >>> logits = tf.constant([[[9.0, 0.0, 0.0]], [[0.0, 9.0, 0.0]]])
+        >>> (labels,), log_probability = tf.nn.ctc_beam_search_decoder(logits, [2])
+        >>> sess.run(labels).values
+        array([0, 1])
+    """
     indices, values, shapes, scores = raw.CTCBeamSearchDecoder(
         inputs=inputs,
         sequence_length=sequence_length,
@@ -69,7 +123,23 @@ def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1
 
 
 def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100, top_paths=1):
-    """`ctc_beam_search_decoder` that keeps repeated labels, as it should."""
+    """`ctc_beam_search_decoder` that keeps repeated labels, as it should.
+
+    Args:
+        inputs: Logits [time, batch, classes]; the last class is the blank.
+        sequence_length: How many frames each sequence has.
+        beam_width: How many sequences are followed.
+        top_paths: How many are returned.
+
+    Returns:
+        A list of SparseTensors, and the log probabilities [batch, top_paths].
+
+    Example:
+        >>> logits = tf.constant([[[9.0, 0.0, 0.0]], [[0.0, 9.0, 0.0]]])
+        >>> (labels,), log_probability = tf.nn.ctc_beam_search_decoder_v2(logits, [2])
+        >>> sess.run(labels).values
+        array([0, 1])
+    """
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)
 
 
@@ -108,8 +178,26 @@ def ctc_loss_v2(
 ):
     """`ctc_loss` that takes dense labels [batch, most labels] with their lengths, too, and any class as the blank.
 
-    The blank is class 0 by default with dense labels; with a SparseTensor it must be given, negative numbers counting
-    from the end. `unique`, from `ctc_unique_labels`, is accepted and not needed.
+    Args:
+        labels: The label sequences, dense or a SparseTensor.
+        logits: Logits [time, batch, classes].
+        label_length: How many labels each sequence has; None with a SparseTensor.
+        logit_length: How many frames each sequence has.
+        logits_time_major: Whether time is the first axis of the logits.
+        unique: What `ctc_unique_labels` gives, which makes it quicker.
+        blank_index: The class that is the blank; 0 with dense labels if None. Negative numbers count from the last.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A loss for each sequence.
+
+    Raises:
+        ValueError: If the labels are sparse and no blank is given.
+
+    Example:
+        >>> logits = tf.constant([[[0.0, 9.0, 0.0]], [[0.0, 0.0, 9.0]]])
+        >>> sess.run(tf.nn.ctc_loss_v2([[1, 2]], logits, [2], [2]))
+        array([0.00049358], dtype=float32)
     """
     if isinstance(labels, SparseTensor):
         if blank_index is None:
@@ -180,7 +268,19 @@ def _size(tensor, axis):
 
 
 def ctc_unique_labels(labels, name=None):
-    """The distinct labels of each row, padded with zeros, and for each label its place among them."""
+    """The distinct labels of each row, padded with zeros, and for each label its place among them.
+
+    Args:
+        labels: Rows of labels: [batch, longest].
+        name: The name of the operation in the graph.
+
+    Returns:
+        Two tensors of the shape of `labels`.
+
+    Example:
+        >>> sess.run(tf.nn.ctc_unique_labels([[3, 4, 4, 3]]))
+        [array([[3, 4, 0, 0]]), array([[0, 1, 1, 0]], dtype=int32)]
+    """
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = convert_to_tensor(labels, name="labels")
 
@@ -193,7 +293,20 @@ def ctc_unique_labels(labels, name=None):
 
 
 def collapse_repeated(labels, seq_length, name=None):
-    """Rows of labels without those that repeat the one before, padded with zeros, and their new lengths."""
+    """Rows of labels without those that repeat the one before, padded with zeros, and their new lengths.
+
+    Args:
+        labels: Rows of labels: [batch, longest].
+        seq_length: The length of each row.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The rows and their lengths.
+
+    Example:
+        >>> sess.run(tf.nn.collapse_repeated([[1, 1, 2, 2]], [4]))
+        (array([[1, 2]], dtype=int32), array([2], dtype=int32))
+    """
     with name_scope(name, "collapse_repeated_labels", [labels, seq_length]):
         labels = convert_to_tensor(labels, name="labels")
         seq_length = convert_to_tensor(seq_length, name="seq_length")

@@ -15,9 +15,27 @@ from everflow.ops.random.distributions import random_uniform
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
-    """Entries of x times `1 / (1 - rate)`, a share of `rate` set to zero at random. `keep_prob` is `1 - rate`.
+    """Entries of x times `1 / (1 - rate)`, a share of `rate` set to zero at random.
 
-    `noise_shape` has a 1 where all entries along a dimension are kept or dropped together.
+    Args:
+        x: A tensor, or what can be made one.
+        keep_prob: Deprecated: `1 - rate`.
+        noise_shape: The shape of what is decided; 1 where all entries along a dimension are kept or dropped together.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+        rate: The share that is dropped.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    Raises:
+        ValueError: If the share is not given, or isn't in [0, 1), or the tensor isn't of floats.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> y = tf.nn.dropout(tf.ones([6]), rate=0.5)
+        >>> set(sess.run(y).tolist()) <= {0.0, 2.0}
+        True
     """
     rate = either("rate", rate, "keep_prob", None if keep_prob is None else _dropped(keep_prob))
     if rate is None:

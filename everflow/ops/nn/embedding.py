@@ -23,11 +23,27 @@ _COMBINERS = ("mean", "sqrtn", "sum")
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     """The rows of `params` at `ids`.
 
-    `params` may be a list of parts: with "mod", id i is row i // n of part i % n; with "div", parts hold contiguous
-    ids. Rows longer than `max_norm` are scaled down to it. `validate_indices` has no effect, as in TensorFlow.
+    With a list of n parts and `mod`, id i is row i // n of part i % n; with `div`, parts hold contiguous ids.
 
-    >>> tf.nn.embedding_lookup(tf.zeros([10, 4]), [[1, 2], [3, 4]]).shape
-    TensorShape([Dimension(2), Dimension(2), Dimension(4)])
+    Args:
+        params: The table: [rows, …], or a list of parts.
+        ids: Whole numbers of any shape.
+        partition_strategy: How ids are spread over parts: `mod` or `div`.
+        name: The name of the operation in the graph.
+        validate_indices: No effect.
+        max_norm: The greatest length of a row; longer ones are scaled down.
+
+    Returns:
+        A tensor of the shape of `ids` followed by that of a row.
+
+    Raises:
+        ValueError: If the strategy isn't known.
+
+    Example:
+        >>> table = tf.constant([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+        >>> sess.run(tf.nn.embedding_lookup(table, [2, 0]))
+        array([[2. , 2.5],
+               [0. , 0.5]], dtype=float32)
     """
     params = [] if params is None else as_list(params)
     if not params:
@@ -125,7 +141,30 @@ def contiguous_part_of(params, flat):
 def embedding_lookup_sparse(
     params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None, max_norm=None
 ):
-    """For each row of sparse ids, the (weighted) sum, mean or sum over root of squares of their embeddings."""
+    """For each row of sparse ids, the (weighted) sum, mean or sum over root of squares of their embeddings.
+
+    Args:
+        params: The table: [rows, …], or a list of parts.
+        sp_ids: The ids of each row, a SparseTensor.
+        sp_weights: The weights of the ids, or None.
+        partition_strategy: How ids are spread over parts: `mod` or `div`.
+        name: The name of the operation in the graph.
+        combiner: `mean` (if None), `sum` or `sqrtn`.
+        max_norm: The greatest length of a row; longer ones are scaled down.
+
+    Returns:
+        A tensor with a vector for each row of ids.
+
+    Raises:
+        TypeError: If the ids are not sparse.
+        ValueError: If the combiner isn't known.
+
+    Example:
+        >>> ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [0, 2, 1], [2, 2])
+        >>> sess.run(tf.nn.embedding_lookup_sparse(tf.constant([[1.0], [2.0], [3.0]]), ids, None, combiner="sum"))
+        array([[4.],
+               [2.]], dtype=float32)
+    """
     params, combiner = checked_sparse_lookup(params, sp_ids, sp_weights, combiner)
     with name_scope(name, "embedding_lookup_sparse", [*params, sp_ids]) as name:
         rows = math.cast(sp_ids.indices[:, 0], dtypes.int32)
@@ -193,7 +232,30 @@ def safe_embedding_lookup_sparse(
 ):
     """As `embedding_lookup_sparse`, for ids of any rank: negative ids and weights not above 0 are dropped, and a row
     without
-    ids gives zeros, or the embedding of `default_id`."""
+    ids gives zeros, or the embedding of `default_id`.
+
+    Args:
+        embedding_weights: The table: [rows, …], or a list of parts.
+        sparse_ids: The ids of each row, a SparseTensor.
+        sparse_weights: The weights of the ids, or None.
+        combiner: `mean`, `sum` or `sqrtn`.
+        default_id: The id that stands for a row without ids; None for zeros.
+        name: The name of the operation in the graph.
+        partition_strategy: How ids are spread over parts: `mod` or `div`.
+        max_norm: The greatest length of a row; longer ones are scaled down.
+
+    Returns:
+        A tensor with a vector for each row of ids.
+
+    Raises:
+        ValueError: If there is no table.
+
+    Example:
+        >>> ids = tf.SparseTensor([[0, 0]], tf.constant([1], tf.int64), [2, 1])
+        >>> sess.run(tf.nn.safe_embedding_lookup_sparse(tf.constant([[1.0], [2.0]]), ids))
+        array([[2.],
+               [0.]], dtype=float32)
+    """
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     weights = as_list(embedding_weights)

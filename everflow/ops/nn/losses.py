@@ -38,9 +38,23 @@ def _check_same_shape(logits, labels, labels_name="labels", logits_name="logits"
 
 
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """`-(z log p + (1 - z) log(1 - p))` with p = sigmoid(logits), computed so that nothing overflows.
+    """`-(z log p + (1 - z) log(1 - p))` with p = sigmoid(logits), computed so that nothing overflows. Classes don't exclude
+    each other: every entry is a question of its own. Arguments are given by name.
 
-    Classes don't exclude each other: every entry is a question of its own.
+    Args:
+        labels: The probabilities that are right, of the shape of `logits`.
+        logits: Scores before the sigmoid.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If the shapes differ, or arguments are given by position.
+
+    Example:
+        >>> sess.run(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[2.0, 2.0]))
+        array([0.12692802, 2.126928  ], dtype=float32)
     """
     _named_arguments("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
@@ -57,7 +71,25 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
 
 
 def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
-    """`sigmoid_cross_entropy_with_logits` in which positive labels count `pos_weight` times."""
+    """`sigmoid_cross_entropy_with_logits` in which positive labels count `pos_weight` times.
+
+    Args:
+        labels: The probabilities that are right, of the shape of `logits`.
+        logits: Scores before a softmax or sigmoid.
+        pos_weight: How often positive labels count.
+        name: The name of the operation in the graph.
+        targets: An older name of `labels`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Example:
+        >>> sess.run(tf.nn.weighted_cross_entropy_with_logits(labels=[1.0], logits=[2.0], pos_weight=3.0))
+        array([0.38078403], dtype=float32)
+    """
     labels = either("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
         logits = convert_to_tensor(logits, name="logits")
@@ -75,6 +107,22 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """`exp(c) - z * c`: minus the log likelihood of counts z, where exp(c) is their expectation.
 
     `compute_full_loss` adds Stirling's approximation of log z!.
+
+    Args:
+        targets: The counts.
+        log_input: The logarithms of their expectations.
+        compute_full_loss: Whether Stirling's approximation of log z! is added.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Example:
+        >>> sess.run(tf.nn.log_poisson_loss([2.0], [0.5]))
+        array([0.6487212], dtype=float32)
     """
     with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
         log_input = convert_to_tensor(log_input, name="log_input")
@@ -108,7 +156,22 @@ def _moved_last(x, axis, rank):
 
 
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
-    """`-sum(labels * log softmax(logits))` along an axis. Gradients flow to the labels, too."""
+    """`-sum(labels * log softmax(logits))` along an axis. Gradients flow to the labels, too.
+
+    Args:
+        labels: The probabilities that are right: [batch, classes].
+        logits: Scores before the softmax, of the same shape.
+        axis: The axis of classes; the last if None.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A loss for each row.
+
+    Example:
+        >>> sess.run(tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[0.0, 1.0]], logits=[[1.0, 3.0]]))
+        array([0.12692809], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     return softmax_cross_entropy(labels, logits, -1 if axis is None else axis, name)
 
@@ -137,7 +200,25 @@ def softmax_cross_entropy(labels, logits, axis, name):
 
 
 def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, dim=-1, name=None, axis=None):
-    """`softmax_cross_entropy_with_logits_v2` without a gradient to the labels."""
+    """`softmax_cross_entropy_with_logits_v2` without a gradient to the labels. Arguments are given by name.
+
+    Args:
+        labels: The probabilities that are right: [batch, classes].
+        logits: Scores before the softmax, of the same shape.
+        dim: The axis of classes.
+        name: The name of the operation in the graph.
+        axis: Another name of `dim`.
+
+    Returns:
+        A loss for each row.
+
+    Raises:
+        ValueError: If arguments are given by position.
+
+    Example:
+        >>> sess.run(tf.nn.softmax_cross_entropy_with_logits(labels=[[0.0, 1.0]], logits=[[1.0, 3.0]]))
+        array([0.12692809], dtype=float32)
+    """
     dim = either("axis", axis, "dim", dim)  # `dim` always has a value, so TensorFlow 1.15 refuses every `axis`
     _named_arguments("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
@@ -146,7 +227,23 @@ def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
 
 
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """The softmax cross entropy of one true class for each row: labels are class numbers."""
+    """The softmax cross entropy of one true class for each row: labels are class numbers. Arguments are given by name.
+
+    Args:
+        labels: The true classes: [batch].
+        logits: Scores before the softmax: [batch, classes].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A loss for each row.
+
+    Raises:
+        ValueError: If ranks or shapes don't fit, or arguments are given by position.
+
+    Example:
+        >>> sess.run(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[1.0, 3.0]]))
+        array([0.12692809], dtype=float32)
+    """
     _named_arguments("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels = convert_to_tensor(labels)
@@ -186,12 +283,37 @@ def _same_sizes(labels, logits):
 
 
 def l2_loss(t, name=None):
-    """Half the sum of squares: `sum(t ** 2) / 2`."""
+    """Half the sum of squares: `sum(t ** 2) / 2`.
+
+    Args:
+        t: The tensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.nn.l2_loss([3.0, 4.0]))
+        np.float32(12.5)
+    """
     return raw.L2Loss(t=t, name=name)
 
 
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """The sum of weighted losses over the batch size, by default that of this batch."""
+    """The sum of weighted losses over the batch size, by default that of this batch.
+
+    Args:
+        per_example_loss: The loss of each example.
+        sample_weight: How much each example counts.
+        global_batch_size: How many examples there are on all replicas.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.nn.compute_average_loss(tf.constant([1.0, 3.0]), global_batch_size=4))
+        np.float32(1.0)
+    """
     per_example_loss = convert_to_tensor(per_example_loss)
     dtype = per_example_loss.dtype
     if sample_weight is not None:
@@ -204,7 +326,18 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
 
 
 def scale_regularization_loss(regularization_loss):
-    """The sum of regularization losses over the number of replicas, which is one."""
+    """The sum of regularization losses over the number of replicas, which is one.
+
+    Args:
+        regularization_loss: The losses.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.nn.scale_regularization_loss(tf.constant([1.0, 3.0])))
+        np.float32(4.0)
+    """
     return math_ops.reduce_sum(regularization_loss) / 1.0
 
 

@@ -18,7 +18,22 @@ _SMALLEST_EPSILON = 1.001e-5
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x divided by the root of its summed squares along axes; `epsilon` is the least sum."""
+    """x divided by the root of its summed squares along axes; `epsilon` is the least sum.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axis: The axis or axes to sum along; all if None.
+        epsilon: The least sum of squares.
+        name: The name of the operation in the graph.
+        dim: An older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.nn.l2_normalize([3.0, 4.0], axis=0))
+        array([0.6, 0.8], dtype=float32)
+    """
     axis = either("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as name:
         x = convert_to_tensor(x, name="x")
@@ -33,7 +48,23 @@ def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
 
 
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
-    """Images divided by `(bias + alpha * sum of squares over neighbouring channels) ** beta`."""
+    """Images divided by `(bias + alpha * sum of squares over neighbouring channels) ** beta`.
+
+    Args:
+        input: Images [batch, height, width, channels].
+        depth_radius: How many neighbouring channels on each side count.
+        bias: What is added to the sum.
+        alpha: What the sum is multiplied by.
+        beta: The power.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sess.run(tf.nn.local_response_normalization([[[[1.0, 2.0]]]]))
+        array([[[[0.40824828, 0.81649655]]]], dtype=float32)
+    """
     return raw.LRN(input=input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 
@@ -41,7 +72,24 @@ lrn = local_response_normalization
 
 
 def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
-    """What mean and variance over axes are computed from: the count, the sum, the sum of squares, and the shift."""
+    """What mean and variance over axes are computed from: the count, the sum, the sum of squares, and the shift.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes to reduce.
+        shift: What is subtracted first, so that squares stay small.
+        keep_dims: An older name of `keepdims`.
+        name: The name of the operation in the graph.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+
+    Returns:
+        The count, the sum, the sum of squares, and the shift or None.
+
+    Example:
+        >>> counts, total, squares, shift = tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])
+        >>> sess.run([counts, total, squares])
+        [np.float32(2.0), np.float32(4.0), np.float32(10.0)]
+    """
     axes = list(set(axes))
     keep_dims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "sufficient_statistics", [x, shift]):
@@ -68,7 +116,23 @@ def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdi
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """Mean and variance from `sufficient_statistics`."""
+    """Mean and variance from `sufficient_statistics`.
+
+    Args:
+        counts: How many entries there were.
+        mean_ss: The sum, less the shift.
+        variance_ss: The sum of squares, less the shift.
+        shift: The shift, or None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The mean and the variance.
+
+    Example:
+        >>> counts, total, squares, shift = tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])
+        >>> sess.run(tf.nn.normalize_moments(counts, total, squares, shift))
+        (np.float32(2.0), np.float32(1.0))
+    """
     with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
         divisor = math_ops.reciprocal(counts, name="divisor")
         if shift is not None:
@@ -83,7 +147,20 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     """Mean and variance over axes; half precision is computed in float32. `shift` is not used.
 
-    >>> mean, variance = tf.nn.moments(images, axes=[0, 1, 2])
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes to reduce.
+        shift: No effect.
+        name: The name of the operation in the graph.
+        keep_dims: An older name of `keepdims`.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+
+    Returns:
+        The mean and the variance.
+
+    Example:
+        >>> sess.run(tf.nn.moments(tf.constant([[1.0, 2.0], [3.0, 6.0]]), axes=[0]))
+        (array([2., 4.], dtype=float32), array([1., 4.], dtype=float32))
     """
     del shift  # kept from when it helped precision
     keep_dims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
@@ -106,7 +183,23 @@ def _finished(mean, variance, axes, keep_dims, dtype):
 
 
 def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
-    """Mean and variance over axes of entries that count as often as `frequency_weights` says."""
+    """Mean and variance over axes of entries that count as often as `frequency_weights` says.
+
+    Args:
+        x: A tensor, or what can be made one.
+        axes: The axes to reduce.
+        frequency_weights: How often each entry counts.
+        name: The name of the operation in the graph.
+        keep_dims: An older name of `keepdims`.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+
+    Returns:
+        The mean and the variance.
+
+    Example:
+        >>> sess.run(tf.nn.weighted_moments([1.0, 4.0], [0], [3.0, 1.0]))
+        (np.float32(1.75), np.float32(1.6875))
+    """
     keep_dims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
         x = convert_to_tensor(x, name="x")
@@ -130,7 +223,27 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
-    """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; scale and offset may be None."""
+    """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; scale and offset may be None.
+
+    Args:
+        x: A tensor, or what can be made one.
+        mean: The mean, which broadcasts.
+        variance: The variance, which broadcasts.
+        offset: What is added, or None.
+        scale: What the result is multiplied by before, or None.
+        variance_epsilon: A small number that keeps the division finite.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    Example:
+        >>> x = tf.constant([[1.0], [3.0]])
+        >>> mean, variance = tf.nn.moments(x, axes=[0])
+        >>> sess.run(tf.nn.batch_normalization(x, mean, variance, None, None, 1e-3))
+        array([[-0.9995004],
+               [ 0.9995005]], dtype=float32)
+    """
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         inverse = math_ops.rsqrt(variance + variance_epsilon)
         if scale is not None:
@@ -153,7 +266,30 @@ def batch_norm_with_global_normalization(
     mean=None,
     variance=None,
 ):
-    """The oldest form of batch normalization; gamma counts only with `scale_after_normalization`."""
+    """The oldest form of batch normalization; gamma counts only with `scale_after_normalization`.
+
+    Args:
+        t: Images [batch, height, width, channels].
+        m: The mean of each channel.
+        v: The variance of each channel.
+        beta: What is added to each channel.
+        gamma: What each channel is multiplied by.
+        variance_epsilon: A small number that keeps the division finite.
+        scale_after_normalization: Whether `gamma` counts.
+        name: The name of the operation in the graph.
+        input: Another name of `t`.
+        mean: Another name of `m`.
+        variance: Another name of `v`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> y = tf.nn.batch_norm_with_global_normalization(
+        ...     tf.constant([[[[3.0]]]]), tf.constant([1.0]), tf.constant([4.0]), tf.constant([0.5]), tf.constant([2.0]), 0.0, True)
+        >>> sess.run(y)
+        array([[[[2.5]]]], dtype=float32)
+    """
     renamed = (("input", input, "t", t), ("mean", mean, "m", m), ("variance", variance, "v", v))
     scale = gamma if scale_after_normalization else None
     return batch_normalization(*(either(*names) for names in renamed), beta, scale, variance_epsilon, name)
@@ -165,6 +301,28 @@ def fused_batch_norm(
     """Batch normalization of images in one op. Returns y, and the mean and variance used.
 
     In training these are the batch's, the variance without bias; else they are those given.
+
+    Args:
+        x: Images [batch, height, width, channels].
+        scale: What each channel is multiplied by.
+        offset: What is added to each channel.
+        mean: The mean of each channel, where it is not training.
+        variance: The variance of each channel, where it is not training.
+        epsilon: A small number that keeps a division from being one by zero.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        is_training: Whether the batch's own mean and variance are used.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The images, the mean and the variance.
+
+    Raises:
+        ValueError: If a mean or variance is given in training.
+
+    Example:
+        >>> y, mean, variance = tf.nn.fused_batch_norm([[[[1.0]]], [[[3.0]]]], [1.0], [0.0])
+        >>> sess.run([mean, variance])
+        [array([2.], dtype=float32), array([2.], dtype=float32)]
     """
     if is_training and (mean is not None or variance is not None):
         raise ValueError("In training, mean and variance are the batch's: leave them out, or set is_training=False")

@@ -31,34 +31,133 @@ def _pooled(scope, op_type, value, ksize, strides, padding, data_format, name):
 
 
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The largest entry under each window of images."""
+    """The largest entry under each window of images.
+
+    Args:
+        value: Images [batch, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+        input: Another name of `value`.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> sess.run(tf.nn.max_pool([[[[1.0], [2.0]], [[3.0], [4.0]]]], [1, 2, 2, 1], [1, 2, 2, 1], "VALID"))
+        array([[[[4.]]]], dtype=float32)
+    """
     value = either("input", input, "value", value)
     return _pooled("MaxPool", "MaxPool", value, ksize, strides, padding, data_format, name)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """The largest entry under each window of images."""
+    """The largest entry under each window of images.
+
+    Args:
+        input: Images [batch, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> tf.nn.max_pool2d(tf.ones([1, 4, 4, 3]), 2, 2, "SAME").shape.as_list()
+        [1, 2, 2, 3]
+    """
     return _pooled("MaxPool2d", "MaxPool", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The mean under each window of images; cells outside of the image don't count."""
+    """The mean under each window of images; cells outside of the image don't count.
+
+    Args:
+        value: Images [batch, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+        input: Another name of `value`.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> sess.run(tf.nn.avg_pool([[[[1.0], [2.0]], [[3.0], [4.0]]]], [1, 2, 2, 1], [1, 2, 2, 1], "VALID"))
+        array([[[[2.5]]]], dtype=float32)
+    """
     value = either("input", input, "value", value)
     return _pooled("AvgPool", "AvgPool", value, ksize, strides, padding, data_format, name)
 
 
 def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The mean under each window of images; cells outside of the image don't count."""
+    """The mean under each window of images; cells outside of the image don't count.
+
+    Args:
+        value: Images [batch, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+        input: Another name of `value`.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> sess.run(tf.nn.avg_pool2d([[[[1.0], [2.0]], [[3.0], [4.0]]]], [1, 2, 2, 1], [1, 2, 2, 1], "VALID"))
+        array([[[[2.5]]]], dtype=float32)
+    """
     return avg_pool(value, ksize, strides, padding, data_format, name, input)
 
 
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """The largest entry under each window of volumes."""
+    """The largest entry under each window of volumes.
+
+    Args:
+        input: Volumes [batch, depth, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> tf.nn.max_pool3d(tf.ones([1, 4, 4, 4, 2]), [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "SAME").shape.as_list()
+        [1, 2, 2, 2, 2]
+    """
     return _pooled("MaxPool3D", "MaxPool3D", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """The mean under each window of volumes; cells outside of the volume don't count."""
+    """The mean under each window of volumes; cells outside of the volume don't count.
+
+    Args:
+        input: Volumes [batch, depth, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> tf.nn.avg_pool3d(tf.ones([1, 4, 4, 4, 2]), [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "SAME").shape.as_list()
+        [1, 2, 2, 2, 2]
+    """
     return _pooled("AvgPool3D", "AvgPool3D", input, ksize, strides, padding, data_format, name)
 
 
@@ -74,13 +173,47 @@ def _pool_of_sequence(build, value, ksize, strides, padding, data_format, name):
 
 
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    """The largest entry under each window of sequences."""
+    """The largest entry under each window of sequences.
+
+    Args:
+        input: Sequences [batch, width, channels].
+        ksize: The extent of the window.
+        strides: How far the window moves.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> sess.run(tf.nn.max_pool1d([[[1.0], [2.0], [3.0], [4.0]]], 2, 2, "VALID"))
+        array([[[2.],
+                [4.]]], dtype=float32)
+    """
     with name_scope(name, "MaxPool1d", [input]) as name:
         return _pool_of_sequence(raw.MaxPool, input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    """The mean under each window of sequences."""
+    """The mean under each window of sequences.
+
+    Args:
+        input: Sequences [batch, width, channels].
+        ksize: The extent of the window.
+        strides: How far the window moves.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> sess.run(tf.nn.avg_pool1d([[[1.0], [2.0], [3.0], [4.0]]], 2, 2, "VALID"))
+        array([[[1.5],
+                [3.5]]], dtype=float32)
+    """
     with name_scope(name, "AvgPool1D", [input]) as name:
         return _pool_of_sequence(raw.AvgPool, input, ksize, strides, padding, data_format, name)
 
@@ -100,12 +233,44 @@ def _by_rank(pools, input, ksize, strides, padding, data_format, name):
 
 
 def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
-    """The largest entry under each window of sequences, images or volumes."""
+    """The largest entry under each window of sequences, images or volumes.
+
+    Args:
+        input: The tensor to pool, of 3, 4 or 5 dimensions.
+        ksize: The extent of the window: a number, or one for each dimension.
+        strides: How far the window moves: a number, or one for each dimension.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> tf.nn.max_pool_v2(tf.ones([1, 4, 4, 3]), 2, 2, "SAME").shape.as_list()
+        [1, 2, 2, 3]
+    """
     return _by_rank({1: max_pool1d, 2: max_pool, 3: max_pool3d}, input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
-    """The mean under each window of sequences, images or volumes."""
+    """The mean under each window of sequences, images or volumes.
+
+    Args:
+        input: The tensor to pool, of 3, 4 or 5 dimensions.
+        ksize: The extent of the window: a number, or one for each dimension.
+        strides: How far the window moves: a number, or one for each dimension.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the same batch and channels.
+
+    Example:
+        >>> tf.nn.avg_pool_v2(tf.ones([1, 4, 4, 3]), 2, 2, "SAME").shape.as_list()
+        [1, 2, 2, 3]
+    """
     return _by_rank({1: avg_pool1d, 2: avg_pool, 3: avg_pool3d}, input, ksize, strides, padding, data_format, name)
 
 
@@ -120,7 +285,30 @@ def max_pool_with_argmax(
     output_dtype=None,
     include_batch_in_index=False,
 ):
-    """The largest entry under each window, and its index in the flattened image (or batch)."""
+    """The largest entry under each window, and its index in the flattened image (or batch).
+
+    Args:
+        input: Images [batch, height, width, channels].
+        ksize: The extent of the window along each axis.
+        strides: How far the window moves along each axis.
+        padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        Targmax: The type of the indices; int64 if None.
+        name: The name of the operation in the graph.
+        output_dtype: Another name of `Targmax`.
+        include_batch_in_index: Whether indices are those in the flattened batch.
+
+    Returns:
+        A named tuple of the entries and their indices.
+
+    Raises:
+        ValueError: If the data format is not `NHWC`, or a needed argument is missing.
+
+    Example:
+        >>> largest, at = tf.nn.max_pool_with_argmax([[[[1.0], [2.0]], [[3.0], [4.0]]]], [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+        >>> sess.run(at)
+        array([[[[3]]]])
+    """
     if data_format != "NHWC":
         raise ValueError(f"max_pool_with_argmax() is for 'NHWC' images only, not {data_format!r}")
     Targmax = either("output_dtype", output_dtype, "Targmax", Targmax)
@@ -133,6 +321,27 @@ def max_pool_with_argmax(
         include_batch_in_index=include_batch_in_index,
         name=name,
     )
+
+
+_FRACTIONAL = """{meaning} under windows of random sizes, so that images shrink by a ratio that is not whole.
+
+Args:
+    value: Images [batch, height, width, channels].
+    pooling_ratio: How much larger images are than the result, along each axis.
+    pseudo_random: Whether sizes follow a pattern from a random start; else each is random.
+    overlapping: Whether a window has the first row and column of the next.
+    deterministic: Whether sizes stay as they are drawn first.
+    seed: A number that makes the random numbers the same in each run of the program.
+    seed2: A second one.
+    name: The name of the operation in the graph.
+
+Returns:
+    A named tuple: the images, and where windows begin along rows and columns.
+
+Example:
+    >>> tf.nn.{name}(tf.ones([1, 6, 6, 1]), [1.0, 1.5, 1.5, 1.0]).output.shape.as_list()
+    [1, 4, 4, 1]
+"""
 
 
 def _fractional(build, meaning, function_name):
@@ -151,7 +360,7 @@ def _fractional(build, meaning, function_name):
         )
 
     pool.__name__ = pool.__qualname__ = function_name
-    pool.__doc__ = f"{meaning} under windows of random sizes, so that images shrink by a ratio that is not whole."
+    pool.__doc__ = _FRACTIONAL.format(meaning=meaning, name=function_name)
     return pool
 
 

@@ -12,13 +12,38 @@ from everflow.framework.static_values import known_value
 def top_k(input, k=1, sorted=True, name=None):
     """The k largest entries of each row and their indices; of equal ones the first comes first.
 
-    >>> values, indices = tf.nn.top_k([1.0, 5.0, 3.0], k=2)  # [5, 3], [1, 2]
+    Args:
+        input: Numbers; the last axis is a row.
+        k: How many.
+        sorted: Whether the largest comes first.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of values and indices [..., k].
+
+    Example:
+        >>> sess.run(tf.nn.top_k([1.0, 5.0, 3.0], k=2))
+        TopKV2(values=array([5., 3.], dtype=float32), indices=array([1, 2], dtype=int32))
     """
     return raw.TopKV2(input=input, k=k, sorted=sorted, name=name)
 
 
 def in_top_k(predictions, targets, k, name=None):
-    """Whether each row's target class is among its k largest predictions."""
+    """Whether each row's target class is among its k largest predictions.
+
+    Args:
+        predictions: Scores [batch, classes].
+        targets: The right classes [batch].
+        k: How many predictions count.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Bools [batch].
+
+    Example:
+        >>> sess.run(tf.nn.in_top_k([[0.1, 0.6, 0.3]], [2], 2))
+        array([ True])
+    """
     with name_scope(name, "in_top_k"):
         return raw.InTopKV2(predictions=predictions, targets=targets, k=k, name=name)
 

@@ -27,13 +27,20 @@ _ONE_BY_ONE = frozenset(
 
 
 def vectorized_map(fn, elems):
-    """`fn` applied to each element of `elems` (a tensor or a structure of them) along the first dimension, in ops on
-    all elements at once.
+    """`fn` applied to each element of `elems` (a tensor or a structure of them) along the first dimension, in ops on all
+    elements at once. Like `tf.map_fn`, and faster; but iterations can't depend on each other, and each op of `fn` has to
+    be one that can be rewritten so.
 
-    Like `tf.map_fn`, and faster; but iterations can't depend on each other, and each op of `fn` has to be one that can
-    be drawn so. Results may have another structure than `elems`.
+    Args:
+        fn: The function of an element.
+        elems: The elements.
 
-    >>> outer = tf.vectorized_map(lambda row: row[:, None] * row, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    Returns:
+        The results, stacked along the first axis.
+
+    Example:
+        >>> sess.run(tf.vectorized_map(lambda x: x * x, tf.constant([1, 2, 3])))
+        array([1, 4, 9], dtype=int32)
     """
 
     def one(index):

@@ -19,7 +19,17 @@ def _as_step(step):
 
 
 class ConditionalAccumulatorBase:
-    """What both kinds share: counting gradients, and the step below which they are too old."""
+    """What both kinds share: counting gradients, and the step below which they are too old.
+
+    Args:
+        dtype: The type of the elements.
+        shape: The shape of a gradient.
+        accumulator_ref: The tensor that stands for the accumulator in the graph.
+
+    Example:
+        >>> isinstance(tf.ConditionalAccumulator(tf.float32), tf.ConditionalAccumulatorBase)
+        True
+    """
 
     def __init__(self, dtype, shape, accumulator_ref):
         self._dtype = dtype
@@ -48,7 +58,22 @@ class ConditionalAccumulatorBase:
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
-    """Collects dense gradients; `take_grad(n)` waits for n of them and gives their mean (or sum)."""
+    """Collects dense gradients; `take_grad(n)` waits for n of them and gives their mean (or sum).
+
+    Args:
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+        reduction_type: `MEAN` or `SUM`.
+
+    Example:
+        >>> gradients = tf.ConditionalAccumulator(tf.float32, shape=[2])
+        >>> for g in ([1.0, 2.0], [3.0, 4.0]):
+        ...     sess.run(gradients.apply_grad(g, local_step=0))
+        >>> sess.run(gradients.take_grad(2))
+        array([2., 3.], dtype=float32)
+    """
 
     def __init__(self, dtype, shape=None, shared_name=None, name="conditional_accumulator", reduction_type="MEAN"):
         ref = raw.ResourceConditionalAccumulator(
@@ -72,7 +97,21 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
-    """Collects gradients of some rows each; a row is averaged over the gradients that have it."""
+    """Collects gradients of some rows each; a row is averaged over the gradients that have it.
+
+    Args:
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+        reduction_type: `MEAN` or `SUM`.
+
+    Example:
+        >>> gradients = tf.SparseConditionalAccumulator(tf.float32, shape=[4, 1])
+        >>> sess.run(gradients.apply_grad([0, 2], [[1.0], [5.0]]))
+        >>> sess.run(gradients.take_grad(1)).indices
+        array([0, 2])
+    """
 
     _count, _set_step = raw.AccumulatorNumAccumulated, raw.AccumulatorSetGlobalStep
 

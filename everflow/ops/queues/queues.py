@@ -87,7 +87,18 @@ def _common_shape(shapes):
 
 
 class QueueBase:
-    """What all queues share. Elements are tuples of tensors, or dictionaries where the components have names."""
+    """What all queues share. Elements are tuples of tensors, or dictionaries where the components have names.
+
+    Args:
+        dtypes: The types of an element's tensors.
+        shapes: The shapes of an element's tensors; needed to take several at once.
+        names: Names for them: elements are dictionaries then.
+        queue_ref: The tensor that stands for the queue in the graph.
+
+    Example:
+        >>> isinstance(tf.FIFOQueue(1, tf.float32), tf.QueueBase)
+        True
+    """
 
     def __init__(self, dtypes, shapes, names, queue_ref):
         self._dtypes = dtypes
@@ -199,7 +210,22 @@ class QueueBase:
 
 
 class FIFOQueue(QueueBase):
-    """Gives elements in the order in which they came."""
+    """Gives elements in the order in which they came.
+
+    Args:
+        capacity: The most elements a queue holds.
+        dtypes: The types of an element's tensors.
+        shapes: The shapes of an element's tensors; needed to take several at once.
+        names: Names for them: elements are dictionaries then.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: Its name in the graph.
+
+    Example:
+        >>> queue = tf.FIFOQueue(capacity=10, dtypes=[tf.int32], shapes=[[]])
+        >>> sess.run(queue.enqueue_many([[1, 2, 3]]))
+        >>> sess.run(queue.dequeue()), sess.run(queue.size())
+        (np.int32(1), np.int32(2))
+    """
 
     def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"):
         dtypes = as_type_list(dtypes)
@@ -212,7 +238,24 @@ class FIFOQueue(QueueBase):
 
 
 class PaddingFIFOQueue(QueueBase):
-    """A FIFOQueue of elements of different sizes; those taken together are filled up with zeros."""
+    """A FIFOQueue of elements of different sizes; those taken together are filled up with zeros.
+
+    Args:
+        capacity: The most elements a queue holds.
+        dtypes: The types of an element's tensors.
+        shapes: The shapes of an element's tensors; None where lengths differ.
+        names: Names for them: elements are dictionaries then.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: Its name in the graph.
+
+    Example:
+        >>> queue = tf.PaddingFIFOQueue(10, [tf.int32], shapes=[[None]])
+        >>> sess.run([queue.enqueue([[1, 2, 3]]), queue.enqueue([[4]])])
+        [None, None]
+        >>> sess.run(queue.dequeue_many(2))
+        array([[1, 2, 3],
+               [4, 0, 0]], dtype=int32)
+    """
 
     def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
         dtypes = as_type_list(dtypes)
@@ -227,7 +270,24 @@ class PaddingFIFOQueue(QueueBase):
 
 
 class RandomShuffleQueue(QueueBase):
-    """Gives elements in random order, and keeps at least `min_after_dequeue` of them inside while it is open."""
+    """Gives elements in random order, and keeps at least `min_after_dequeue` of them inside while it is open.
+
+    Args:
+        capacity: The most elements a queue holds.
+        min_after_dequeue: How many elements stay inside while it is open.
+        dtypes: The types of an element's tensors.
+        shapes: The shapes of an element's tensors; needed to take several at once.
+        names: Names for them: elements are dictionaries then.
+        seed: A number that makes the random numbers the same in each run of the program.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: Its name in the graph.
+
+    Example:
+        >>> queue = tf.RandomShuffleQueue(10, 0, [tf.int32], shapes=[[]])
+        >>> sess.run(queue.enqueue_many([[1, 2, 3]]))
+        >>> sorted(sess.run(queue.dequeue_many(3)))
+        [np.int32(1), np.int32(2), np.int32(3)]
+    """
 
     def __init__(
         self,
@@ -260,7 +320,22 @@ class RandomShuffleQueue(QueueBase):
 
 
 class PriorityQueue(QueueBase):
-    """Gives the element with the lowest priority first; the priority is an int64 before the other components."""
+    """Gives the element with the lowest priority first; the priority is an int64 before the other components.
+
+    Args:
+        capacity: The most elements a queue holds.
+        types: The types of the tensors besides the priority.
+        shapes: The shapes of the tensors besides the priority.
+        names: Names for them: elements are dictionaries then.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: Its name in the graph.
+
+    Example:
+        >>> queue = tf.PriorityQueue(10, [tf.string], shapes=[[]])
+        >>> sess.run(queue.enqueue_many([[5, 1], [b"later", b"first"]]))
+        >>> sess.run(queue.dequeue())
+        [np.int64(1), b'first']
+    """
 
     def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
         types = as_type_list(types)

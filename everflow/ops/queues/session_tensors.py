@@ -55,21 +55,62 @@ class TensorHandle:
 
 
 def get_session_handle(data, name=None):
-    """An op that leaves `data` in the session. Running it gives a `TensorHandle`."""
+    """An op that leaves `data` in the session. Running it gives a `TensorHandle`.
+
+    Args:
+        data: The tensor to keep.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor that is fetched as a `TensorHandle`.
+
+    Example:
+        >>> handle = sess.run(tf.get_session_handle(tf.constant(2.0)))
+        >>> handle.eval()
+        np.float32(2.0)
+    """
     data = convert_to_tensor(data)
     with colocate_with(data):
         return raw.GetSessionHandle(value=data, name=name)
 
 
 def get_session_tensor(handle, dtype, name=None):
-    """(placeholder for the handle, the tensor that a session keeps under it)."""
+    """(placeholder for the handle, the tensor that a session keeps under it).
+
+    Args:
+        handle: The handle's text, from `TensorHandle.handle`.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A placeholder and a tensor.
+
+    Example:
+        >>> handle = sess.run(tf.get_session_handle(tf.constant(2.0)))
+        >>> holder, value = tf.get_session_tensor(handle.handle, tf.float32)
+        >>> sess.run(value * 3.0, {holder: handle.handle})
+        np.float32(6.0)
+    """
     with device(_device_of(handle)):
         holder = placeholder(dtypes.string)
         return holder, raw.GetSessionTensor(handle=holder, dtype=dtype, name=name)
 
 
 def delete_session_tensor(handle, name=None):
-    """(placeholder for the handle, an op that lets the session forget the tensor)."""
+    """(placeholder for the handle, an op that lets the session forget the tensor).
+
+    Args:
+        handle: The handle's text, from `TensorHandle.handle`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A placeholder and an operation.
+
+    Example:
+        >>> handle = sess.run(tf.get_session_handle(tf.constant(2.0)))
+        >>> holder, delete = tf.delete_session_tensor(handle.handle)
+        >>> sess.run(delete, {holder: handle.handle})
+    """
     with device(_device_of(handle)):
         holder = placeholder(dtypes.string)
         return holder, raw.DeleteSessionTensor(handle=holder, name=name)

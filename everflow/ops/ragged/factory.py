@@ -15,8 +15,23 @@ from everflow.ops.ragged.value import RaggedTensorValue
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
     """A RaggedTensor of constants from nested lists.
 
-    >>> tf.ragged.constant([[1, 2], [], [3]]).shape
-    TensorShape([Dimension(3), Dimension(None)])
+    Args:
+        pylist: The nested lists.
+        dtype: The type of the elements.
+        ragged_rank: How many dimensions are ragged; as many as needed if None.
+        inner_shape: The shape of a value; found out if None.
+        name: The name of the operation in the graph.
+        row_splits_dtype: The type of the row splits.
+
+    Returns:
+        A RaggedTensor; a Tensor where nothing is ragged.
+
+    Raises:
+        ValueError: If the lists are nested differently.
+
+    Example:
+        >>> sess.run(tf.ragged.constant([[1, 2], [], [3]])).to_list()
+        [[1, 2], [], [3]]
     """
 
     def splits(values, row_splits):
@@ -34,7 +49,25 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
 
 
 def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"):
-    """A RaggedTensorValue (or a numpy array, where nothing is ragged) from nested lists."""
+    """A RaggedTensorValue (or a numpy array, where nothing is ragged) from nested lists.
+
+    Args:
+        pylist: The nested lists.
+        dtype: The type of the elements.
+        ragged_rank: How many dimensions are ragged; as many as needed if None.
+        inner_shape: The shape of a value; found out if None.
+        row_splits_dtype: The type of the row splits.
+
+    Returns:
+        A RaggedTensorValue, or an array.
+
+    Raises:
+        ValueError: If the lists are nested differently.
+
+    Example:
+        >>> tf.ragged.constant_value([[1, 2], [3]]).to_list()
+        [[1, 2], [3]]
+    """
     kind = np.dtype(dtypes.as_dtype(row_splits_dtype).as_numpy_dtype)
 
     def array(values, dtype, shape, nested):
@@ -125,7 +158,22 @@ def _default_inner_shape_for_pylist(pylist, ragged_rank):
 
 
 def placeholder(dtype, ragged_rank, value_shape=None, name=None):
-    """A RaggedTensor that must be fed, with a RaggedTensorValue."""
+    """A RaggedTensor that must be fed, with a RaggedTensorValue.
+
+    Args:
+        dtype: The type of the elements.
+        ragged_rank: How many dimensions are ragged.
+        value_shape: The shape of a value; any if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A RaggedTensor.
+
+    Example:
+        >>> rows = tf.ragged.placeholder(tf.int32, 1)
+        >>> sess.run(tf.reduce_sum(rows, axis=1), {rows: tf.ragged.constant_value([[1, 2], [3]], np.int32)})
+        array([3, 3], dtype=int32)
+    """
     if ragged_rank == 0:
         return constants.placeholder(dtype, value_shape, name)
     with name_scope(name, "RaggedPlaceholder", []):

@@ -15,7 +15,23 @@ _IDENTICAL = "Inputs must have identical ragged splits"
 
 
 def map_flat_values(op, *args, **kwargs):
-    """A function applied to the flat values of its ragged arguments, whose rows must be the same."""
+    """A function applied to the flat values of its ragged arguments, whose rows must be the same.
+
+    Args:
+        op: The function.
+        *args: Its arguments.
+        **kwargs: Its arguments by name.
+
+    Returns:
+        A RaggedTensor with the same rows; what the function returns where no argument is ragged.
+
+    Raises:
+        ValueError: If rows differ.
+
+    Example:
+        >>> sess.run(tf.ragged.map_flat_values(tf.square, tf.ragged.constant([[1, 2], [3]]))).to_list()
+        [[1, 4], [9]]
+    """
     ragged = []
 
     def flat(value):
@@ -48,7 +64,23 @@ def _same_rows(ragged):
 
 
 def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
-    """Rows of numbers: from each start up to its limit."""
+    """Rows of numbers: from each start up to its limit.
+
+    Args:
+        starts: The first numbers; the limits, where those are not given.
+        limits: Where each row ends.
+        deltas: From a number to the next.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+        row_splits_dtype: The type of the row splits.
+
+    Returns:
+        A RaggedTensor.
+
+    Example:
+        >>> sess.run(tf.ragged.range([2, 0, 3])).to_list()
+        [[0, 1], [], [0, 1, 2]]
+    """
     if limits is None:
         starts, limits = 0, starts
     with name_scope(name, "RaggedRange", [starts, limits, deltas]) as name:
@@ -64,7 +96,24 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
 
 
 def boolean_mask(data, mask, name=None):
-    """The values (or rows) of `data` where `mask` holds; a mask over ragged dimensions keeps their rows."""
+    """The values (or rows) of `data` where `mask` holds; a mask over ragged dimensions keeps their rows.
+
+    Args:
+        data: The tensor, ragged or not.
+        mask: The bools, ragged or not.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor, ragged or not.
+
+    Raises:
+        ValueError: If shapes don't fit.
+
+    Example:
+        >>> data, mask = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[True, False], [True]])
+        >>> sess.run(tf.ragged.boolean_mask(data, mask)).to_list()
+        [[1], [3]]
+    """
     with name_scope(name, "RaggedMask", [data, mask]):
         data = as_ragged_or_tensor(data, "data")
         mask = as_ragged_or_tensor(mask, "mask", dtype=dtypes.bool)
@@ -134,7 +183,20 @@ def concat(values, axis=0, name=None):
 
 
 def stack(values, axis=0, name=None):
-    """Tensors of one rank, ragged or not, joined along a new dimension."""
+    """Tensors of one rank, ragged or not, joined along a new dimension.
+
+    Args:
+        values: The tensors.
+        axis: Where the new axis is put.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A RaggedTensor.
+
+    Example:
+        >>> sess.run(tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])).to_list()
+        [[1, 2], [3]]
+    """
     with name_scope(name, "RaggedConcat", values):
         return _joined(values, axis, True)
 
@@ -220,7 +282,24 @@ def expand_dims(input, axis, name=None):
 
 
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
-    """The slices of `data` by the number `partitions` has for each, as rows of a ragged tensor."""
+    """The slices of `data` by the number `partitions` has for each, as rows of a ragged tensor.
+
+    Args:
+        data: The tensor to take apart.
+        partitions: For each slice of `data` the number of its row.
+        num_partitions: How many rows there are.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A RaggedTensor.
+
+    Raises:
+        ValueError: If shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.ragged.stack_dynamic_partitions([10, 20, 30], [1, 0, 1], 2)).to_list()
+        [[20], [10, 30]]
+    """
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         data = as_ragged_or_tensor(data, "data")
         partitions = as_ragged_or_tensor(partitions, "partitions")

@@ -10,7 +10,23 @@ from everflow.ops.array.sequences import int_tensor, repeat_with_axis
 
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
-    """The row number of each value, e.g. [0, 0, 2, 2, 2] for splits [0, 2, 2, 5]."""
+    """The row number of each value, e.g. [0, 0, 2, 2, 2] for splits [0, 2, 2, 5].
+
+    Args:
+        splits: The row splits.
+        name: The name of the operation in the graph.
+        out_type: The type of the result; that of the splits if None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: If the type isn't int32 or int64.
+
+    Example:
+        >>> sess.run(tf.ragged.row_splits_to_segment_ids([0, 2, 2, 5]))
+        array([0, 0, 2, 2, 2])
+    """
     with name_scope(name, "RaggedSplitsToSegmentIds", [splits]):
         splits = convert_to_tensor(splits, name="splits", preferred_dtype=dtypes.int64)
         if splits.dtype not in (dtypes.int32, dtypes.int64):
@@ -25,7 +41,24 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
-    """Row splits from ascending row numbers, e.g. [0, 2, 2, 3] for [0, 0, 2]."""
+    """Row splits from ascending row numbers, e.g. [0, 2, 2, 3] for [0, 0, 2].
+
+    Args:
+        segment_ids: The row of each value.
+        num_segments: How many rows there are; one more than the last if None.
+        out_type: The type of the result.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: If the type isn't int32 or int64.
+
+    Example:
+        >>> sess.run(tf.ragged.segment_ids_to_row_splits([0, 0, 2]))
+        array([0, 2, 2, 3])
+    """
     if out_type is None:
         out_type = dtypes.int32 if hasattr(segment_ids, "op") and segment_ids.dtype == dtypes.int32 else dtypes.int64
     out_type = dtypes.as_dtype(out_type)

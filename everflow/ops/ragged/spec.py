@@ -10,7 +10,18 @@ from everflow.ops.ragged.value import RaggedTensorValue
 
 
 class RaggedTensorSpec(TypeSpec):
-    """Shape, dtype and number of ragged dimensions of a ragged tensor."""
+    """Shape, dtype and number of ragged dimensions of a ragged tensor.
+
+    Args:
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        ragged_rank: How many dimensions are ragged.
+        row_splits_dtype: The type of the row splits.
+
+    Example:
+        >>> tf.RaggedTensorSpec([2, None], tf.int32)
+        RaggedTensorSpec(TensorShape([Dimension(2), Dimension(None)]), tf.int32, 1, tf.int64)
+    """
 
     def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64):
         self._shape, self._dtype = as_shape(shape), dtypes.as_dtype(dtype)

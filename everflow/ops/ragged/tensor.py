@@ -21,10 +21,20 @@ from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
 
 class RaggedTensor(CompositeTensor):
     """A tensor some of whose dimensions have rows of different lengths. Made by the `from_*` functions or
-    `tf.ragged.constant`.
+    `tf.ragged.constant`, not by its constructor.
 
-    >>> tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5], row_splits=[0, 2, 2, 5]).shape
-    TensorShape([Dimension(3), Dimension(None)])
+    Args:
+        values: The values of all rows, one after another.
+        row_splits: Where each row begins, and the end of the last.
+        cached_row_lengths: The lengths of the rows, where they are known already.
+        cached_value_rowids: The row of each value, where that is known already.
+        cached_nrows: How many rows there are, where that is known already.
+        internal: Whether the package itself calls.
+
+    Example:
+        >>> rows = tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5], row_splits=[0, 2, 2, 5])
+        >>> sess.run(rows).to_list()
+        [[3, 1], [], [4, 1, 5]]
     """
 
     def __init__(

@@ -6,7 +6,16 @@ import numpy as np
 
 
 class RaggedTensorValue:
-    """Values and row splits as arrays; `values` is another RaggedTensorValue where more than one dimension is ragged."""
+    """Values and row splits as arrays; `values` is another RaggedTensorValue where more than one dimension is ragged.
+
+    Args:
+        values: The values of all rows, one after another.
+        row_splits: Where each row begins, and the end of the last.
+
+    Example:
+        >>> sess.run(tf.ragged.constant([[1, 2], [3]])).to_list()
+        [[1, 2], [3]]
+    """
 
     def __init__(self, values, row_splits):
         if not (

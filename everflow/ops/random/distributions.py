@@ -52,7 +52,21 @@ def affine(values, scale, offset, name):
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normal values of this shape.
 
-    >>> tf.random_normal([2, 3], stddev=0.1, seed=1)
+    Args:
+        shape: The lengths of the axes.
+        mean: The mean.
+        stddev: The standard deviation.
+        dtype: The type of the elements.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.random_normal([3], stddev=0.1))
+        array([0.03369458, 0.177476  , 0.14188327], dtype=float32)
     """
     with name_scope(name, "random_normal", [shape, mean, stddev]) as name:
         shape = shape_tensor(shape)
@@ -63,7 +77,24 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, 
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normal values of which those more than two deviations from the mean are drawn again."""
+    """Normal values of which those more than two deviations from the mean are drawn again.
+
+    Args:
+        shape: The lengths of the axes.
+        mean: The mean.
+        stddev: The standard deviation.
+        dtype: The type of the elements.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.truncated_normal([3], stddev=0.1))
+        array([0.03369458, 0.177476  , 0.14188327], dtype=float32)
+    """
     with name_scope(name, "truncated_normal", [shape, mean, stddev]) as name:
         shape = shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype=dtype, name="mean")
@@ -100,7 +131,24 @@ def uniform_type_and_end(maxval, dtype):
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     """Uniform values in [minval, maxval); integers must be given a maxval.
 
-    >>> tf.random_uniform([5], 0, 10, tf.int32)
+    Args:
+        shape: The lengths of the axes.
+        minval: The lower bound.
+        maxval: The upper bound, which is not reached; 1 for floats if None.
+        dtype: The type of the elements.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that shape.
+
+    Raises:
+        ValueError: If integers are given no `maxval`.
+
+    Example:
+        >>> tf.set_random_seed(1)
+        >>> sess.run(tf.random_uniform([3], 0, 10, tf.int32))
+        array([6, 9, 2], dtype=int32)
     """
     dtype, maxval = uniform_type_and_end(maxval, dtype)
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
@@ -114,14 +162,38 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
 
 
 def random_shuffle(value, seed=None, name=None):
-    """The rows of a tensor in random order."""
+    """The rows of a tensor in random order.
+
+    Args:
+        value: The tensor.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> sorted(sess.run(tf.random_shuffle([1, 2, 3])).tolist())
+        [1, 2, 3]
+    """
     return raw.RandomShuffle(value, name=name, **_seeds(seed))
 
 
 def random_crop(value, size, seed=None, name=None):
     """A window of this size at a random place of a tensor.
 
-    >>> tf.random_crop(image, [24, 24, 3])
+    Args:
+        value: The tensor.
+        size: The extent of the window along each axis.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of that size.
+
+    Example:
+        >>> sess.run(tf.random_crop(tf.ones([8, 8, 3]), [4, 4, 3])).shape
+        (4, 4, 3)
     """
     with name_scope(name, "random_crop", [value, size]) as name:
         value = convert_to_tensor(value, name="value")
@@ -135,13 +207,43 @@ def random_crop(value, size, seed=None, name=None):
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
-    """Class indices drawn by unnormalised log-probabilities: [batch, num_samples]."""
+    """Class indices drawn by unnormalised log-probabilities: [batch, num_samples].
+
+    Args:
+        logits: The logarithms of the classes' weights: [batch, classes].
+        num_samples: How many are drawn for each row.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+        output_dtype: The type of the indices; int64 if None.
+
+    Returns:
+        Class indices.
+
+    Example:
+        >>> sess.run(tf.multinomial([[0.0, 100.0]], 3))
+        array([[1, 1, 1]])
+    """
     with name_scope(name, "multinomial", [logits]):
         return _categorical(logits, num_samples, output_dtype, seed)
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Class indices drawn by unnormalised log-probabilities: [batch, num_samples]."""
+    """Class indices drawn by unnormalised log-probabilities: [batch, num_samples].
+
+    Args:
+        logits: The logarithms of the classes' weights: [batch, classes].
+        num_samples: How many are drawn for each row.
+        dtype: The type of the indices; int64 if None.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Class indices.
+
+    Example:
+        >>> sess.run(tf.random.categorical([[0.0, 100.0]], 3))
+        array([[1, 1, 1]])
+    """
     with name_scope(name, "categorical", [logits]):
         return _categorical(logits, num_samples, dtype, seed)
 
@@ -157,6 +259,21 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
     """Gamma values: `shape` of them for each pair of concentration `alpha` and rate `beta`.
 
     The result is differentiable in both.
+
+    Args:
+        shape: The lengths of the axes.
+        alpha: The concentrations.
+        beta: The rates; 1 if None.
+        dtype: The type of the elements.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of `shape` followed by that of the parameters.
+
+    Example:
+        >>> sess.run(tf.random_gamma([3], alpha=2.0, seed=1)).shape
+        (3,)
     """
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
@@ -171,7 +288,22 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
 
 
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
-    """Poisson values: `shape` of them for each rate `lam`."""
+    """Poisson values: `shape` of them for each rate `lam`.
+
+    Args:
+        lam: The rates.
+        shape: The lengths of the axes.
+        dtype: The type of the elements.
+        seed: A number that makes the random numbers the same in each run of the program.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of `shape` followed by that of the rates.
+
+    Example:
+        >>> sess.run(tf.random_poisson([4.0, 100.0], [3], seed=1)).shape
+        (3, 2)
+    """
     return random_poisson_v2(shape, lam, dtype, seed, name)
 
 

@@ -39,7 +39,22 @@ def _signed64(value: int) -> int:
 
 
 def create_rng_state(seed, algorithm):
-    """The state that a seed (a number, or a sequence of them) stands for."""
+    """The state that a seed (a number, or a sequence of them) stands for.
+
+    Args:
+        seed: A number, or a sequence of them.
+        algorithm: The number of the algorithm.
+
+    Returns:
+        A vector of int64.
+
+    Raises:
+        ValueError: If the algorithm isn't known.
+
+    Example:
+        >>> tf.random.experimental.create_rng_state(5, 1)
+        array([5, 0, 0])
+    """
     if algorithm not in _STATE_SIZES:
         raise ValueError(f"Unsupported algorithm id: {algorithm}")
     size = _STATE_SIZES[algorithm]
@@ -53,8 +68,17 @@ def create_rng_state(seed, algorithm):
 class Generator:
     """A stream of random numbers that is one of the graph's variables.
 
-    >>> g = tf.random.experimental.Generator.from_seed(1)
-    >>> g.normal([2, 3])
+    Args:
+        copy_from: A generator whose state it starts with.
+        state: The state it starts with.
+        alg: The algorithm: `tf.random.experimental` knows Philox and ThreeFry by number.
+
+    Example:
+        >>> generator = tf.random.experimental.Generator.from_seed(1)
+        >>> numbers = generator.normal([2])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(numbers).shape
+        (2,)
     """
 
     def __init__(self, copy_from=None, state=None, alg=None):
@@ -188,14 +212,35 @@ _global = []
 
 
 def get_global_generator():
-    """The generator that all may use; made when first asked for."""
+    """The generator that all may use; made when first asked for.
+
+    Returns:
+        A `tf.random.experimental.Generator`.
+
+    Example:
+        >>> tf.random.experimental.get_global_generator() is tf.random.experimental.get_global_generator()
+        True
+    """
     if not _global:
         _global.append(Generator.from_non_deterministic_state())
     return _global[0]
 
 
 def set_global_generator(generator):
-    """Have another generator be the one that all may use."""
+    """Have another generator be the one that all may use.
+
+    Args:
+        generator: The generator.
+
+    Returns:
+        None.
+
+    Example:
+        >>> generator = tf.random.experimental.Generator.from_seed(1)
+        >>> tf.random.experimental.set_global_generator(generator)
+        >>> tf.random.experimental.get_global_generator() is generator
+        True
+    """
     _global[:] = [generator]
 
 

@@ -41,7 +41,24 @@ def _all_sparse(values):
 
 
 def sparse_placeholder(dtype, shape=None, name=None):
-    """A SparseTensor that must be fed, with a SparseTensorValue or a tuple (indices, values, dense_shape)."""
+    """A SparseTensor that must be fed, with a SparseTensorValue or a tuple (indices, values, dense_shape).
+
+    Args:
+        dtype: The type of the elements.
+        shape: The dense shape; None for any.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> x = tf.sparse_placeholder(tf.float32)
+        >>> sess.run(tf.sparse_reduce_sum(x), {x: ([[0, 0], [1, 1]], [1.0, 2.0], [2, 2])})
+        np.float32(3.0)
+    """
     shape_name = f"{name}/shape" if name is not None else None
     if shape is None:
         rank = None
@@ -67,7 +84,19 @@ def sparse_placeholder(dtype, shape=None, name=None):
 
 
 def from_dense(tensor, name=None):
-    """The SparseTensor of a tensor's non-zero elements."""
+    """The SparseTensor of a tensor's non-zero elements.
+
+    Args:
+        tensor: The tensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse.from_dense([[0, 5], [7, 0]])).values
+        array([5, 7], dtype=int32)
+    """
     with name_scope(name, "dense_to_sparse"):
         tensor = convert_to_tensor(tensor)
         indices = array.where_v2(math.not_equal(tensor, constant(0, tensor.dtype)))
@@ -77,13 +106,40 @@ def from_dense(tensor, name=None):
 def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
     """A dense tensor with `sparse_values` at `sparse_indices` and `default_value` elsewhere.
 
-    With `validate_indices`, indices must be in order and not repeated.
+    Args:
+        sparse_indices: Where: a number, a vector, or [n, rank].
+        output_shape: The shape of the result.
+        sparse_values: The values, or one for all.
+        default_value: What stands elsewhere.
+        validate_indices: Whether indices must be in order and not repeated.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A Tensor.
+
+    Example:
+        >>> sess.run(tf.sparse_to_dense([0, 2], [4], [5, 6]))
+        array([5, 0, 6, 0], dtype=int32)
     """
     return raw.SparseToDense(**locals())
 
 
 def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The dense tensor of a SparseTensor, with `default_value` (zero) where it has no value."""
+    """The dense tensor of a SparseTensor, with `default_value` (zero) where it has no value.
+
+    Args:
+        sp_input: The SparseTensor.
+        default_value: What stands where there is no value; zero, or an empty string, if None.
+        validate_indices: Whether indices must be in order and not repeated.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A Tensor.
+
+    Example:
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.SparseTensor([[0], [2]], [5, 6], [4]), default_value=-1))
+        array([ 5, -1,  6, -1], dtype=int32)
+    """
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = array.zeros([], dtype=sp_input.dtype)
@@ -93,7 +149,20 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
 
 
 def sparse_to_indicator(sp_input, vocab_size, name=None):
-    """Ids in the last dimension as a bool tensor with True at each of them."""
+    """Ids in the last dimension as a bool tensor with True at each of them.
+
+    Args:
+        sp_input: Ids, the last axis being a list of them.
+        vocab_size: How many ids there are.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor of bools.
+
+    Example:
+        >>> sess.run(tf.sparse_to_indicator(tf.SparseTensor([[0, 0], [0, 1]], [0, 2], [1, 2]), 3))
+        array([[ True, False,  True]])
+    """
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseToIndicator", [sp_input]) as name:
         count = array.shape(sp_input.indices)[0]
@@ -106,6 +175,27 @@ def sparse_to_indicator(sp_input, vocab_size, name=None):
 def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
     """Ids and their values as one SparseTensor, the id being the index in the last dimension (or dimensions, for a list
     of ids).
+
+    Args:
+        sp_ids: The ids: a SparseTensor, or a list of them.
+        sp_values: The values, at the same places.
+        vocab_size: How many ids there are; a list for a list of ids.
+        name: The name of the operation in the graph.
+        already_sorted: Whether the ids of each row ascend.
+
+    Returns:
+        A SparseTensor.
+
+    Raises:
+        TypeError: If the arguments are of the wrong kind.
+        ValueError: If there are not as many sizes as ids.
+
+    Example:
+        >>> ids = tf.SparseTensor([[0, 0], [1, 0]], [3, 1], [2, 1])
+        >>> values = tf.SparseTensor([[0, 0], [1, 0]], [0.5, 2.0], [2, 1])
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.sparse_merge(ids, values, vocab_size=4)))
+        array([[0. , 0. , 0. , 0.5],
+               [0. , 2. , 0. , 0. ]], dtype=float32)
     """
     return _merge(sp_ids, sp_values, vocab_size, already_sorted, name)
 
@@ -137,7 +227,22 @@ def _merge(sp_ids, sp_values, vocab_size, already_sorted, name):
 
 
 def sparse_eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
-    """A SparseTensor with ones on the diagonal of a matrix."""
+    """A SparseTensor with ones on the diagonal of a matrix.
+
+    Args:
+        num_rows: How many rows.
+        num_columns: How many columns; as many as rows if None.
+        dtype: The type of the elements.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.sparse.eye(2, 3)))
+        array([[1., 0., 0.],
+               [0., 1., 0.]], dtype=float32)
+    """
     with name_scope(name, "eye", [num_rows, num_columns]):
         rows = _int64(num_rows, "num_rows")
         columns = rows if num_columns is None else _int64(num_columns, "num_columns")
@@ -157,7 +262,21 @@ def _int64(value, name):
 
 
 def sparse_mask(a, mask_indices, name=None):
-    """IndexedSlices without the rows whose indices are in `mask_indices`."""
+    """IndexedSlices without the rows whose indices are in `mask_indices`.
+
+    Args:
+        a: The IndexedSlices.
+        mask_indices: The indices to leave out.
+        name: The name of the operation in the graph.
+
+    Returns:
+        IndexedSlices.
+
+    Example:
+        >>> slices = tf.IndexedSlices(tf.constant([[1], [2]]), tf.constant([0, 3]))
+        >>> sess.run(tf.sparse_mask(slices, [3]).indices)
+        array([0], dtype=int32)
+    """
     with name_scope(name, "sparse_mask", [a, mask_indices]) as name:
         kept, positions = array.setdiff1d(a.indices, mask_indices)
         return IndexedSlices(array.gather(a.values, positions, name=name), kept, a.dense_shape)
@@ -167,7 +286,20 @@ def sparse_mask(a, mask_indices, name=None):
 
 
 def sparse_reorder(sp_input, name=None):
-    """The same SparseTensor with its indices in row-major order."""
+    """The same SparseTensor with its indices in row-major order.
+
+    Args:
+        sp_input: The SparseTensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> x = tf.SparseTensor([[1, 0], [0, 1]], [2, 1], [2, 2])
+        >>> sess.run(tf.sparse_reorder(x)).values
+        array([1, 2], dtype=int32)
+    """
     sp_input = as_sparse(sp_input)
     indices, values = raw.SparseReorder(
         input_indices=sp_input.indices, input_values=sp_input.values, input_shape=sp_input.dense_shape, name=name
@@ -178,7 +310,20 @@ def sparse_reorder(sp_input, name=None):
 
 
 def sparse_reshape(sp_input, shape, name=None):
-    """The same values in another dense shape; one size may be -1."""
+    """The same values in another dense shape; one size may be -1.
+
+    Args:
+        sp_input: The SparseTensor.
+        shape: The lengths of the axes.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_reshape(tf.SparseTensor([[1, 0]], [5], [2, 2]), [-1])).indices
+        array([[2]])
+    """
     sp_input = as_sparse(sp_input)
     given, shape = shape, math.cast(shape, dtype=dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input]) as name:
@@ -214,7 +359,20 @@ def _filled_shape(wanted, source):
 
 
 def sparse_transpose(sp_input, perm=None, name=None):
-    """A SparseTensor with its dimensions in another order, by default the opposite one."""
+    """A SparseTensor with its dimensions in another order, by default the opposite one.
+
+    Args:
+        sp_input: The SparseTensor.
+        perm: The axes in their new order; the opposite one if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_transpose(tf.SparseTensor([[0, 2]], [5], [2, 3]))).indices
+        array([[2, 0]])
+    """
     with name_scope(name, "SparseTranspose", [sp_input]):
         sp_input = as_sparse(sp_input)
         if perm is None:
@@ -231,7 +389,23 @@ def sparse_transpose(sp_input, perm=None, name=None):
 
 
 def sparse_expand_dims(sp_input, axis=None, name=None):
-    """A SparseTensor with a dimension of size 1 added, by default the last."""
+    """A SparseTensor with a dimension of size 1 added, by default the last.
+
+    Args:
+        sp_input: The SparseTensor.
+        axis: Where the new axis is put; last if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Raises:
+        ValueError: If the axis is out of range.
+
+    Example:
+        >>> sess.run(tf.sparse.expand_dims(tf.SparseTensor([[1]], [5], [3]))).dense_shape
+        array([3, 1])
+    """
     rank = sp_input.shape.rank
     axis = -1 if axis is None else axis
     with name_scope(name, default_name="expand_dims", values=[sp_input]):
@@ -256,7 +430,22 @@ def sparse_expand_dims(sp_input, axis=None, name=None):
 
 
 def sparse_reset_shape(sp_input, new_shape=None):
-    """The same values in a larger dense shape, or without one in the tightest that holds them."""
+    """The same values in a larger dense shape, or without one in the tightest that holds them.
+
+    Args:
+        sp_input: The SparseTensor.
+        new_shape: The new dense shape, at least as large along each axis.
+
+    Returns:
+        A SparseTensor.
+
+    Raises:
+        ValueError: If the new shape has another rank, or is smaller.
+
+    Example:
+        >>> sess.run(tf.sparse_reset_shape(tf.SparseTensor([[0, 1]], [5], [9, 9]))).dense_shape
+        array([1, 2])
+    """
     sp_input = as_sparse(sp_input)
     indices, values = array.identity(sp_input.indices), array.identity(sp_input.values)
     in_shape = array.identity(sp_input.dense_shape)
@@ -286,6 +475,22 @@ def sparse_reset_shape(sp_input, new_shape=None):
 def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None):
     """SparseTensors joined along a dimension; `expand_nonconcat_dims` lets the others differ and takes the largest of
     each.
+
+    Args:
+        axis: The axis.
+        sp_inputs: The SparseTensors.
+        name: The name of the operation in the graph.
+        expand_nonconcat_dim: Whether the other axes may differ; the largest is taken.
+        concat_dim: An older name of `axis`.
+        expand_nonconcat_dims: Another name of `expand_nonconcat_dim`.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> a = tf.SparseTensor([[0, 0]], [1], [1, 2])
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.sparse_concat(1, [a, a])))
+        array([[1, 0, 1, 0]], dtype=int32)
     """
     axis = either("axis", axis, "concat_dim", concat_dim)
     expand = expand_nonconcat_dims if expand_nonconcat_dims is not None else expand_nonconcat_dim
@@ -322,7 +527,27 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat
 
 
 def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):
-    """A list of SparseTensors, parts along a dimension; the first ones are one longer where it does not divide evenly."""
+    """A list of SparseTensors, parts along a dimension; the first ones are one longer where it does not divide evenly.
+
+    Args:
+        keyword_required: Arguments are given by name.
+        sp_input: The SparseTensor.
+        num_split: How many parts.
+        axis: The axis.
+        name: The name of the operation in the graph.
+        split_dim: An older name of `axis`.
+
+    Returns:
+        A list of SparseTensors.
+
+    Raises:
+        ValueError: If arguments are given by position, or one is missing.
+
+    Example:
+        >>> parts = tf.sparse_split(sp_input=tf.SparseTensor([[0, 0], [0, 3]], [5, 6], [1, 4]), num_split=2, axis=1)
+        >>> [sess.run(part).values.tolist() for part in parts]
+        [[5], [6]]
+    """
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
     if sp_input is None:
@@ -345,7 +570,21 @@ def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None
 
 
 def sparse_slice(sp_input, start, size, name=None):
-    """A block of a SparseTensor: from `start`, of these sizes."""
+    """A block of a SparseTensor: from `start`, of these sizes.
+
+    Args:
+        sp_input: The SparseTensor.
+        start: Where the block begins along each axis.
+        size: How long it is along each axis.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_slice(tf.SparseTensor([[0, 1], [1, 1]], [5, 6], [2, 2]), [1, 0], [1, 2])).values
+        array([6], dtype=int32)
+    """
     sp_input = as_sparse(sp_input)
     start = convert_to_tensor(start, dtypes.int64)
     size = convert_to_tensor(size, dtypes.int64)
@@ -362,7 +601,19 @@ def sparse_slice(sp_input, start, size, name=None):
 
 
 def sparse_retain(sp_input, to_retain):
-    """The values of a SparseTensor where a bool vector holds."""
+    """The values of a SparseTensor where a bool vector holds.
+
+    Args:
+        sp_input: The SparseTensor.
+        to_retain: A bool for each value.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_retain(tf.SparseTensor([[0], [1]], [5, 6], [2]), [False, True])).values
+        array([6], dtype=int32)
+    """
     sp_input = as_sparse(sp_input)
     to_retain = convert_to_tensor(to_retain)
     to_retain.shape.assert_has_rank(1)
@@ -375,7 +626,22 @@ def sparse_retain(sp_input, to_retain):
 
 
 def sparse_fill_empty_rows(sp_input, default_value, name=None):
-    """(a SparseTensor with `default_value` in the first column of rows that had no value, which rows those were)."""
+    """(a SparseTensor with `default_value` in the first column of rows that had no value, which rows those were).
+
+    Args:
+        sp_input: The SparseTensor.
+        default_value: What empty rows get.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor and a vector of bools.
+
+    Example:
+        >>> filled, was_empty = tf.sparse_fill_empty_rows(tf.SparseTensor([[0, 1]], [5], [2, 2]), -1)
+        >>> sess.run([tf.sparse_tensor_to_dense(filled), was_empty])
+        [array([[ 0,  5],
+               [-1,  0]], dtype=int32), array([False,  True])]
+    """
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp_input]):
         default_value = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
@@ -394,7 +660,25 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
 
 
 def sparse_add(a, b, threshold=None, thresh=None):
-    """The sum of two tensors of which at least one is sparse; of two sparse ones, sums below `threshold` are dropped."""
+    """The sum of two tensors of which at least one is sparse; of two sparse ones, sums below `threshold` are dropped.
+
+    Args:
+        a: A Tensor or SparseTensor.
+        b: A Tensor or SparseTensor; one of both is sparse.
+        threshold: Sums of two sparse ones whose absolute value is less are dropped.
+        thresh: An older name of `threshold`.
+
+    Returns:
+        A SparseTensor if both are sparse, else a Tensor.
+
+    Raises:
+        TypeError: If neither is sparse.
+
+    Example:
+        >>> a = tf.SparseTensor([[0]], [1.0], [2])
+        >>> sess.run(tf.sparse_add(a, [10.0, 20.0]))
+        array([11., 20.], dtype=float32)
+    """
     threshold = either("threshold", threshold, "thresh", thresh)
     return _add(a, b, 0 if threshold is None else threshold)
 
@@ -418,12 +702,40 @@ def _add(a, b, threshold):
 
 
 def sparse_maximum(sp_a, sp_b, name=None):
-    """The larger of two SparseTensors element by element; what one of them lacks counts as zero."""
+    """The larger of two SparseTensors element by element; what one of them lacks counts as zero.
+
+    Args:
+        sp_a: A SparseTensor.
+        sp_b: Another one, of the same shape.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> a, b = tf.SparseTensor([[0]], [1], [2]), tf.SparseTensor([[1]], [-2], [2])
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.sparse_maximum(a, b)))
+        array([1, 0], dtype=int32)
+    """
     return _of_both(raw.SparseSparseMaximum, "SparseSparseMaximum", sp_a, sp_b, name)
 
 
 def sparse_minimum(sp_a, sp_b, name=None):
-    """The smaller of two SparseTensors element by element; what one of them lacks counts as zero."""
+    """The smaller of two SparseTensors element by element; what one of them lacks counts as zero.
+
+    Args:
+        sp_a: A SparseTensor.
+        sp_b: Another one, of the same shape.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> a, b = tf.SparseTensor([[0]], [1], [2]), tf.SparseTensor([[1]], [-2], [2])
+        >>> sess.run(tf.sparse_tensor_to_dense(tf.sparse_minimum(a, b)))
+        array([ 0, -2], dtype=int32)
+    """
     return _of_both(raw.SparseSparseMinimum, "SparseSparseMinimum", sp_a, sp_b, name)
 
 
@@ -436,7 +748,19 @@ def _of_both(build, default_name, sp_a, sp_b, name):
 
 
 def sparse_softmax(sp_input, name=None):
-    """Softmax over the values there are in each row of the last dimension."""
+    """Softmax over the values there are in each row of the last dimension.
+
+    Args:
+        sp_input: The SparseTensor.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sparse_softmax(tf.SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3]))).values
+        array([0.5, 0.5], dtype=float32)
+    """
     with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
         values = raw.SparseSoftmax(sp_input.indices, sp_input.values, sp_input.dense_shape)
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
@@ -445,8 +769,21 @@ def sparse_softmax(sp_input, name=None):
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     """A sparse matrix times a dense one.
 
-    >>> tf.sparse.matmul(tf.sparse.eye(2, 3), tf.zeros([3, 4])).shape
-    TensorShape([Dimension(2), Dimension(4)])
+    Args:
+        sp_a: A SparseTensor that is a matrix.
+        b: A dense matrix.
+        adjoint_a: Whether the sparse one is transposed and conjugated first.
+        adjoint_b: Whether the dense one is transposed and conjugated first.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A dense matrix.
+
+    Example:
+        >>> a = tf.SparseTensor([[0, 1]], [2.0], [2, 2])
+        >>> sess.run(tf.sparse_tensor_dense_matmul(a, [[1.0], [10.0]]))
+        array([[20.],
+               [ 0.]], dtype=float32)
     """
     sp_a = as_sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
@@ -474,22 +811,86 @@ def _reduce(build, sp_input, axis, keepdims, reduction_axes, keep_dims):
 
 
 def sparse_reduce_sum(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    """The sum over dimensions (all by default), as a dense tensor."""
+    """The sum over dimensions (all by default), as a dense tensor.
+
+    Args:
+        sp_input: The SparseTensor.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        reduction_axes: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> x = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
+        >>> sess.run(tf.sparse_reduce_sum(x, axis=1))
+        array([1, 5], dtype=int32)
+    """
     return _reduce(raw.SparseReduceSum, sp_input, axis, keepdims, reduction_axes, keep_dims)
 
 
 def sparse_reduce_max(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    """The largest of the values there are over dimensions (all by default), as a dense tensor."""
+    """The largest of the values there are over dimensions (all by default), as a dense tensor.
+
+    Args:
+        sp_input: The SparseTensor.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        reduction_axes: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A tensor without these axes.
+
+    Example:
+        >>> x = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
+        >>> sess.run(tf.sparse_reduce_max(x, axis=1))
+        array([1, 3], dtype=int32)
+    """
     return _reduce(raw.SparseReduceMax, sp_input, axis, keepdims, reduction_axes, keep_dims)
 
 
 def sparse_reduce_sum_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    """As `sparse_reduce_sum`, as a SparseTensor."""
+    """As `sparse_reduce_sum`, as a SparseTensor.
+
+    Args:
+        sp_input: The SparseTensor.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        reduction_axes: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A SparseTensor without these axes.
+
+    Example:
+        >>> x = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
+        >>> sess.run(tf.sparse_reduce_sum_sparse(x, axis=1)).values
+        array([1, 5], dtype=int32)
+    """
     return SparseTensor(*_reduce(raw.SparseReduceSumSparse, sp_input, axis, keepdims, reduction_axes, keep_dims))
 
 
 def sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
-    """As `sparse_reduce_max`, as a SparseTensor."""
+    """As `sparse_reduce_max`, as a SparseTensor.
+
+    Args:
+        sp_input: The SparseTensor.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Whether axes that are reduced stay, with the length 1.
+        reduction_axes: An older name of `axis`.
+        keep_dims: An older name of `keepdims`.
+
+    Returns:
+        A SparseTensor without these axes.
+
+    Example:
+        >>> x = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2])
+        >>> sess.run(tf.sparse_reduce_max_sparse(x, axis=1)).values
+        array([1, 3], dtype=int32)
+    """
     return SparseTensor(*_reduce(raw.SparseReduceMaxSparse, sp_input, axis, keepdims, reduction_axes, keep_dims))
 
 
@@ -497,12 +898,38 @@ def sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=
 
 
 def sparse_cross(inputs, name=None):
-    """Every combination of the inputs' values in a row, joined by "_X_"."""
+    """Every combination of the inputs' values in a row, joined by "_X_".
+
+    Args:
+        inputs: SparseTensors and Tensors [batch, values].
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor of strings.
+
+    Example:
+        >>> sess.run(tf.sparse.cross([tf.constant([["a"]]), tf.constant([["x", "y"]])])).values
+        array([b'a_X_x', b'a_X_y'], dtype=object)
+    """
     return _cross(inputs, False, 0, None, name)
 
 
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """Every combination of the inputs' values in a row, hashed to one of `num_buckets` (0: to any int64)."""
+    """Every combination of the inputs' values in a row, hashed to one of `num_buckets` (0: to any int64).
+
+    Args:
+        inputs: SparseTensors and Tensors [batch, values].
+        num_buckets: How many buckets; 0 for any number.
+        hash_key: A key of the hash.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor of int64.
+
+    Example:
+        >>> sess.run(tf.sparse.cross_hashed([tf.constant([["a"]]), tf.constant([["x", "y"]])], 10)).values
+        array([2, 7])
+    """
     return _cross(inputs, True, num_buckets, hash_key, name)
 
 

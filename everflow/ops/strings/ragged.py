@@ -26,7 +26,23 @@ def ragged_rows(sparse):
 def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
     """The pieces of each string around a separator (white space by default), as a sparse or ragged tensor.
 
-    >>> tf.strings.split(["a b", "c"], result_type="RaggedTensor")
+    Args:
+        input: A tensor of strings.
+        sep: What separates pieces; white space if None.
+        maxsplit: The most cuts; -1 for any number.
+        result_type: `SparseTensor` or `RaggedTensor`.
+        source: An older name of `input`.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A SparseTensor or RaggedTensor with one dimension more.
+
+    Raises:
+        ValueError: If `result_type` is something else.
+
+    Example:
+        >>> sess.run(tf.strings.split(["a b", "c"], result_type="RaggedTensor")).to_list()
+        [[b'a', b'b'], [b'c']]
     """
     if source is not None:
         if input is not None:
@@ -59,7 +75,22 @@ def strings_split(input, sep=None, maxsplit=-1, name=None):
 
 
 def string_bytes_split(input, name=None):
-    """The bytes of each string."""
+    """The bytes of each string.
+
+    Args:
+        input: A tensor of strings.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A RaggedTensor with one dimension more.
+
+    Raises:
+        ValueError: If the rank isn't known.
+
+    Example:
+        >>> sess.run(tf.strings.bytes_split(["abc", "d"])).to_list()
+        [[b'a', b'b', b'c'], [b'd']]
+    """
     with name_scope(name, "StringsByteSplit", [input]):
         input = as_ragged_or_tensor(input, name="input")
         if isinstance(input, RaggedTensor):
@@ -95,7 +126,25 @@ def ngrams(
 ):
     """Each run of `ngram_width` strings of a row, joined.
 
-    >>> tf.strings.ngrams(["a", "b", "c"], 2)  # b"a b", b"b c"
+    Args:
+        data: Strings, the last axis being a row.
+        ngram_width: How many strings make one; a list for several widths.
+        separator: What is put between strings.
+        pad_values: What is put before and after each row; a pair for two different ones.
+        padding_width: How many of them; one less than the width if None.
+        preserve_short_sequences: Whether rows that are too short give one of what they have.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings, ragged where the rows are.
+
+    Raises:
+        ValueError: If a width is not positive.
+        TypeError: If `pad_values` isn't of that form.
+
+    Example:
+        >>> sess.run(tf.strings.ngrams(["a", "b", "c"], 2))
+        array([b'a b', b'b c'], dtype=object)
     """
     with name_scope(name, "StringNGrams", [data]):
         left, right = _pads(pad_values)
@@ -145,7 +194,25 @@ def ngrams(
 
 
 def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
-    """Code points along the last axis as strings."""
+    """Code points along the last axis as strings.
+
+    Args:
+        input: Code points [..., points], ragged or not.
+        output_encoding: The encoding of the result.
+        errors: What to do with text that isn't valid: `strict`, `replace` or `ignore`.
+        replacement_char: The code point that stands for what isn't valid.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings [...].
+
+    Raises:
+        ValueError: If the rank isn't known.
+
+    Example:
+        >>> sess.run(tf.strings.unicode_encode([104, 233], "UTF-8")).decode()
+        'hé'
+    """
     with name_scope(name, "UnicodeEncode", [input]):
         points = as_ragged_or_tensor(input)
         options = (output_encoding, errors, replacement_char)
@@ -216,7 +283,23 @@ def unicode_decode(
     replace_control_characters=False,
     name=None,
 ):
-    """The code points of each string."""
+    """The code points of each string.
+
+    Args:
+        input: A tensor of strings.
+        input_encoding: How the text is encoded: `UTF-8`, `UTF-16-BE` or `UTF-32-BE`.
+        errors: What to do with text that isn't valid: `strict`, `replace` or `ignore`.
+        replacement_char: The code point that stands for what isn't valid.
+        replace_control_characters: Whether control characters are replaced, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Code points, ragged.
+
+    Example:
+        >>> sess.run(tf.strings.unicode_decode(["héllo".encode()], "UTF-8")).to_list()
+        [[104, 233, 108, 108, 111]]
+    """
     with name_scope(name, "UnicodeDecode", [input]):
         return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, False)[0]
 
@@ -229,20 +312,68 @@ def unicode_decode_with_offsets(
     replace_control_characters=False,
     name=None,
 ):
-    """The code points of each string, and where in it they begin."""
+    """The code points of each string, and where in it they begin.
+
+    Args:
+        input: A tensor of strings.
+        input_encoding: How the text is encoded: `UTF-8`, `UTF-16-BE` or `UTF-32-BE`.
+        errors: What to do with text that isn't valid: `strict`, `replace` or `ignore`.
+        replacement_char: The code point that stands for what isn't valid.
+        replace_control_characters: Whether control characters are replaced, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Code points and offsets, ragged.
+
+    Example:
+        >>> points, offsets = tf.strings.unicode_decode_with_offsets(["héllo".encode()], "UTF-8")
+        >>> sess.run(offsets).to_list()
+        [[0, 1, 3, 4, 5]]
+    """
     with name_scope(name, "UnicodeDecodeWithOffsets", [input]):
         return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, True)
 
 
 def unicode_split(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):
-    """The characters of each string, each a string of its own."""
+    """The characters of each string, each a string of its own.
+
+    Args:
+        input: A tensor of strings.
+        input_encoding: How the text is encoded: `UTF-8`, `UTF-16-BE` or `UTF-32-BE`.
+        errors: What to do with text that isn't valid: `strict`, `replace` or `ignore`.
+        replacement_char: The code point that stands for what isn't valid.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings, ragged.
+
+    Example:
+        >>> [c.decode() for c in sess.run(tf.strings.unicode_split("héy".encode(), "UTF-8"))]
+        ['h', 'é', 'y']
+    """
     with name_scope(name, "UnicodeSplit", [input]):
         points, _ = _decoded(input, input_encoding, errors, replacement_char, False, False)
         return unicode_encode(ragged_expand_dims(points, -1), input_encoding, errors, replacement_char)
 
 
 def unicode_split_with_offsets(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):
-    """The characters of each string, and where in it they begin."""
+    """The characters of each string, and where in it they begin.
+
+    Args:
+        input: A tensor of strings.
+        input_encoding: How the text is encoded: `UTF-8`, `UTF-16-BE` or `UTF-32-BE`.
+        errors: What to do with text that isn't valid: `strict`, `replace` or `ignore`.
+        replacement_char: The code point that stands for what isn't valid.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Strings and offsets, ragged.
+
+    Example:
+        >>> characters, offsets = tf.strings.unicode_split_with_offsets("héy".encode(), "UTF-8")
+        >>> sess.run(offsets)
+        array([0, 1, 3])
+    """
     with name_scope(name, "UnicodeSplitWithOffsets", [input]):
         points, offsets = _decoded(input, input_encoding, errors, replacement_char, False, True)
         return unicode_encode(ragged_expand_dims(points, -1), input_encoding, errors, replacement_char), offsets

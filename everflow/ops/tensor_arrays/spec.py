@@ -15,8 +15,16 @@ from everflow.ops.tensor_arrays.tensor_array import TensorArray
 class TensorArraySpec(TypeSpec):
     """The type of a TensorArray: what its elements are, and how it takes them.
 
-    >>> tf.TensorArraySpec([None], tf.float32).is_compatible_with(tf.TensorArray(tf.float32, size=3, element_shape=[2]))
-    True
+    Args:
+        element_shape: The shape of an element.
+        dtype: The type of the elements.
+        dynamic_size: Whether it grows when something is written past its end.
+        infer_shape: Whether all elements have the shape of the first.
+
+    Example:
+        >>> array = tf.TensorArray(tf.float32, size=3, element_shape=[2])
+        >>> tf.TensorArraySpec([None], tf.float32).is_compatible_with(array)
+        True
     """
 
     def __init__(self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True):

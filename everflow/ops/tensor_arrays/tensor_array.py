@@ -24,8 +24,16 @@ from everflow.ops.tensor_arrays.flows import HasFlow
 class TensorArray(HasFlow):
     """An array of tensors of one dtype, with elements written once and read as often as `clear_after_read` allows.
 
-    >>> ta = tf.TensorArray(tf.float32, size=2).write(0, 1.0).write(1, 2.0)
-    >>> ta.stack()
+    Each write gives a new TensorArray object, through which the next step goes: that is what orders them.
+
+    Args:
+        *args: The type of the elements, and then any of the arguments below.
+        **kwargs: `size`, `dynamic_size`, `clear_after_read`, `tensor_array_name`, `infer_shape`, `element_shape`.
+
+    Example:
+        >>> array = tf.TensorArray(tf.float32, size=2).write(0, 1.0).write(1, 2.0)
+        >>> sess.run(array.stack())
+        array([1., 2.], dtype=float32)
     """
 
     def __new__(cls, *args, **kwargs):

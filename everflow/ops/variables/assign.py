@@ -31,8 +31,21 @@ def is_variable_initialized(ref, name=None):
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Set a variable; the result is its new value.
 
-    >>> v = tf.Variable(1.0)
-    >>> set_v = tf.assign(v, 2.0)
+    Args:
+        ref: The variable.
+        value: The new value.
+        validate_shape: Whether the value must have the variable's shape; True if None.
+        use_locking: Whether others wait until an update of the variable is done.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the variable's new value; for a resource variable, an object that reads it.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(tf.assign(v, 5.0)), sess.run(v)
+        (np.float32(5.0), np.float32(5.0))
     """
     if ref.dtype._is_ref_dtype:
         return raw.Assign(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
@@ -40,27 +53,98 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 
 def assign_add(ref, value, use_locking=None, name=None):
-    """Add to a variable."""
+    """Add to a variable.
+
+    Args:
+        ref: The variable.
+        value: What it is changed by.
+        use_locking: Whether others wait until an update of the variable is done.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the variable's new value; for a resource variable, an object that reads it.
+
+    Example:
+        >>> count = tf.Variable(0)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(tf.assign_add(count, 2)), sess.run(tf.assign_add(count, 2))
+        (np.int32(2), np.int32(4))
+    """
     if ref.dtype._is_ref_dtype:
         return raw.AssignAdd(ref, value, use_locking=use_locking, name=name)
     return ref.assign_add(value)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
-    """Subtract from a variable."""
+    """Subtract from a variable.
+
+    Args:
+        ref: The variable.
+        value: What it is changed by.
+        use_locking: Whether others wait until an update of the variable is done.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor with the variable's new value; for a resource variable, an object that reads it.
+
+    Example:
+        >>> v = tf.Variable([5.0, 5.0])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(tf.assign_sub(v, [1.0, 2.0]))
+        array([4., 3.], dtype=float32)
+    """
     if ref.dtype._is_ref_dtype:
         return raw.AssignSub(ref, value, use_locking=use_locking, name=name)
     return ref.assign_sub(value)
 
 
 def count_up_to(ref, limit, name=None):
-    """Add one to an integer variable and give the value before; OutOfRangeError at `limit`."""
+    """Add one to an integer variable and give the value before; OutOfRangeError at `limit`.
+
+    Args:
+        ref: The variable.
+        limit: The value at which it ends.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The value before it was counted up.
+
+    Raises:
+        OutOfRangeError: When it runs and the variable is at the limit.
+
+    Example:
+        >>> v = tf.Variable(0)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> next_number = tf.count_up_to(v, 2)
+        >>> sess.run(next_number), sess.run(next_number)
+        (np.int32(0), np.int32(1))
+    """
     if ref.dtype._is_ref_dtype:
         return raw.CountUpTo(ref, limit=limit, name=name)
     return raw.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
 
 
-def _scatter(kind, default_locking, nd=""):
+_SCATTER = """{meaning}.
+
+Args:
+    ref: The variable.
+    indices: {indices}
+    updates: The values.
+    use_locking: Whether others wait until an update of the variable is done.
+    name: The name of the operation in the graph.
+
+Returns:
+    The variable, after it is changed.
+
+Example:
+    >>> v = tf.Variable([1.0, 2.0, 3.0])
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(tf.{name}(v, {at}, [2.0, 4.0]))
+    {gives}
+"""
+
+
+def _scatter(kind, default_locking, nd="", *, gives):
     def scatter(ref, indices, updates, use_locking=default_locking, name=None):
         if ref.dtype._is_ref_dtype:
             return getattr(raw, f"Scatter{nd}{kind}")(ref, indices, updates, use_locking=use_locking, name=name)
@@ -70,24 +154,51 @@ def _scatter(kind, default_locking, nd=""):
 
     scatter.__name__ = scatter.__qualname__ = f"scatter_nd_{kind.lower()}" if nd else f"scatter_{kind.lower()}"
     places = "the slices of a variable that the last axis of `indices` addresses" if nd else "rows of a variable"
-    scatter.__doc__ = f"{SCATTER_KINDS[kind]} {places}."
+    scatter.__doc__ = _SCATTER.format(
+        meaning=f"{SCATTER_KINDS[kind]} {places}",
+        indices="Index vectors along the last axis." if nd else "The rows.",
+        name=scatter.__name__,
+        at="[[0], [2]]" if nd else "[0, 2]",
+        gives=gives,
+    )
     return scatter
 
 
-scatter_update = _scatter("Update", True)
-scatter_add = _scatter("Add", False)
-scatter_sub = _scatter("Sub", False)
-scatter_mul = _scatter("Mul", False)
-scatter_div = _scatter("Div", False)
-scatter_min = _scatter("Min", False)
-scatter_max = _scatter("Max", False)
-scatter_nd_update = _scatter("Update", True, nd="Nd")
-scatter_nd_add = _scatter("Add", False, nd="Nd")
-scatter_nd_sub = _scatter("Sub", False, nd="Nd")
+scatter_update = _scatter("Update", True, gives="array([2., 2., 4.], dtype=float32)")
+scatter_add = _scatter("Add", False, gives="array([3., 2., 7.], dtype=float32)")
+scatter_sub = _scatter("Sub", False, gives="array([-1.,  2., -1.], dtype=float32)")
+scatter_mul = _scatter("Mul", False, gives="array([ 2.,  2., 12.], dtype=float32)")
+scatter_div = _scatter("Div", False, gives="array([0.5 , 2.  , 0.75], dtype=float32)")
+scatter_min = _scatter("Min", False, gives="array([1., 2., 3.], dtype=float32)")
+scatter_max = _scatter("Max", False, gives="array([2., 2., 4.], dtype=float32)")
+scatter_nd_update = _scatter("Update", True, nd="Nd", gives="array([2., 2., 4.], dtype=float32)")
+scatter_nd_add = _scatter("Add", False, nd="Nd", gives="array([3., 2., 7.], dtype=float32)")
+scatter_nd_sub = _scatter("Sub", False, nd="Nd", gives="array([-1.,  2., -1.], dtype=float32)")
 
 
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
-    """Set rows inside each batch entry: `ref[b, indices[b, i]] = updates[b, i]`."""
+    """Set rows inside each batch entry: `ref[b, indices[b, i]] = updates[b, i]`.
+
+    Args:
+        ref: The variable.
+        indices: For each batch entry the rows to set.
+        updates: The new rows.
+        use_locking: Whether others wait until an update of the variable is done.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The variable, after it is changed.
+
+    Raises:
+        ValueError: If the shapes don't go together.
+
+    Example:
+        >>> v = tf.Variable([[1, 2, 3], [4, 5, 6]])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(tf.batch_scatter_update(v, [[0], [2]], [[9], [9]]))
+        array([[9, 2, 3],
+               [4, 5, 9]], dtype=int32)
+    """
     indices = convert_to_tensor(indices, name="indices")
     indices_shape = array.shape(indices)
     dimensions = indices.shape.ndims

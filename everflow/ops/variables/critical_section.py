@@ -31,8 +31,19 @@ _Execution = collections.namedtuple("_ExecutionSignature", ["op", "handle", "res
 class CriticalSection:
     """A lock that belongs to the session. What `execute` draws runs while the lock is held.
 
-    >>> section = tf.CriticalSection()
-    >>> counted = section.execute(lambda: v.assign(v.read_value() + 1.0))
+    Args:
+        name: Its name.
+        shared_name: The name under which other sessions of the same server find it, too.
+        critical_section_def: A message to make it from; not supported by TensorFlow 1.15 either.
+        import_scope: What was put before names when the message's graph was imported.
+
+    Example:
+        >>> v = tf.Variable(1.0, use_resource=True)
+        >>> section = tf.CriticalSection()
+        >>> counted = section.execute(lambda: v.assign(v.read_value() + 1.0))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(counted)
+        np.float32(2.0)
     """
 
     def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None):

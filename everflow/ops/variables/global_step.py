@@ -16,12 +16,40 @@ _READ_KEY = "global_step_read_op_cache"
 
 
 def global_step(sess, global_step_tensor):
-    """The value of the global step in a session, as a Python int."""
+    """The value of the global step in a session, as a Python int.
+
+    Args:
+        sess: The session.
+        global_step_tensor: The variable.
+
+    Returns:
+        A number.
+
+    Example:
+        >>> count = tf.train.create_global_step()
+        >>> sess.run(count.initializer)
+        >>> tf.train.global_step(sess, count)
+        0
+    """
     return int(sess.run(global_step_tensor))
 
 
 def get_global_step(graph=None):
-    """The global step of a graph: of its collection, or the tensor "global_step:0"; None where there is none."""
+    """The global step of a graph: of its collection, or the tensor "global_step:0"; None where there is none.
+
+    Args:
+        graph: The graph to work in; the default graph if None.
+
+    Returns:
+        A variable, or None.
+
+    Raises:
+        TypeError: If it is of the wrong kind.
+
+    Example:
+        >>> tf.train.get_global_step() is None
+        True
+    """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) == 1:
@@ -39,7 +67,21 @@ def get_global_step(graph=None):
 
 
 def create_global_step(graph=None):
-    """Make the global step; ValueError where there is one."""
+    """Make the global step; ValueError where there is one.
+
+    Args:
+        graph: The graph to work in; the default graph if None.
+
+    Returns:
+        A variable.
+
+    Raises:
+        ValueError: If the graph has one.
+
+    Example:
+        >>> tf.train.create_global_step().name
+        'global_step:0'
+    """
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
@@ -56,14 +98,38 @@ def create_global_step(graph=None):
 
 
 def get_or_create_global_step(graph=None):
-    """The global step of a graph, made where there is none."""
+    """The global step of a graph, made where there is none.
+
+    Args:
+        graph: The graph to work in; the default graph if None.
+
+    Returns:
+        A variable.
+
+    Example:
+        >>> tf.train.get_or_create_global_step() is tf.train.get_global_step()
+        True
+    """
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
 
 
 def assert_global_step(global_step_tensor):
-    """TypeError where it is not a scalar of an integer type."""
+    """TypeError where it is not a scalar of an integer type.
+
+    Args:
+        global_step_tensor: What to check.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: If it is not a scalar of an integer type.
+
+    Example:
+        >>> tf.train.assert_global_step(tf.Variable(0))
+    """
     if not isinstance(global_step_tensor, (Variable, Tensor)):
         raise TypeError(f'The graph\'s "global_step" must be a variable or a tensor, not {global_step_tensor}')
     if not global_step_tensor.dtype.base_dtype.is_integer:

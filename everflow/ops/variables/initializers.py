@@ -19,7 +19,12 @@ from everflow.ops.random import distributions as random
 
 
 class Initializer:
-    """Base of all initializers: `initializer(shape, dtype)` makes a tensor."""
+    """Base of all initializers: `initializer(shape, dtype)` makes a tensor.
+
+    Example:
+        >>> isinstance(tf.keras.initializers.Zeros(), tf.keras.initializers.Initializer)
+        True
+    """
 
     _draws = random  # where random values come from
 
@@ -70,19 +75,52 @@ class _Filled(TypedInitializer):
 
 
 class Zeros(_Filled):
-    """All zeros."""
+    """All zeros.
+
+    Args:
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
+        >>> sess.run(v.initializer)
+        >>> sess.run(v)
+        array([0., 0.], dtype=float32)
+    """
 
     _fill = staticmethod(zeros)
 
 
 class Ones(_Filled):
-    """All ones."""
+    """All ones.
+
+    Args:
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+        >>> sess.run(v.initializer)
+        >>> sess.run(v)
+        array([1., 1.], dtype=float32)
+    """
 
     _fill = staticmethod(ones)
 
 
 class Constant(TypedInitializer):
-    """One value, or a list of values that fill the shape; the last one is repeated where they are too few."""
+    """One value, or a list of values that fill the shape; the last one is repeated where they are too few.
+
+    Args:
+        value: A number, list or array.
+        dtype: The type of the elements, where the call doesn't say it.
+        verify_shape: Whether the value must have exactly the variable's shape.
+
+    Example:
+        >>> v = tf.get_variable("v", [2, 2], initializer=tf.constant_initializer([1.0, 2.0, 3.0, 4.0]))
+        >>> sess.run(v.initializer)
+        >>> sess.run(v)
+        array([[1., 2.],
+               [3., 4.]], dtype=float32)
+    """
 
     _settings = ("value",)  # without `verify_shape`, so that configs stay readable by newer Keras
 
@@ -102,7 +140,20 @@ class Constant(TypedInitializer):
 
 
 class RandomUniform(TypedInitializer):
-    """Uniform values in [minval, maxval)."""
+    """Uniform values in [minval, maxval).
+
+    Args:
+        minval: The lower bound.
+        maxval: The upper bound, which is not reached; 1 for floats if None.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [1000], initializer=tf.random_uniform_initializer(-1.0, 1.0, seed=1))
+        >>> sess.run(v.initializer)
+        >>> bool((abs(sess.run(v)) <= 1.0).all())
+        True
+    """
 
     _settings = ("minval", "maxval", "seed")
 
@@ -128,19 +179,57 @@ class _Normal(TypedInitializer):
 
 
 class RandomNormal(_Normal):
-    """Normal values."""
+    """Normal values.
+
+    Args:
+        mean: The mean.
+        stddev: The standard deviation.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [1000], initializer=tf.random_normal_initializer(stddev=0.1, seed=1))
+        >>> sess.run(v.initializer)
+        >>> print("%.2f" % sess.run(v).std())
+        0.10
+    """
 
     _draw = "random_normal"
 
 
 class TruncatedNormal(_Normal):
-    """Normal values within two deviations of the mean."""
+    """Normal values within two deviations of the mean.
+
+    Args:
+        mean: The mean.
+        stddev: The standard deviation.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [1000], initializer=tf.truncated_normal_initializer(stddev=0.1, seed=1))
+        >>> sess.run(v.initializer)
+        >>> print("%.2f" % sess.run(v).std())
+        0.09
+    """
 
     _draw = "truncated_normal"
 
 
 class UniformUnitScaling(TypedInitializer):
-    """Uniform values that keep the scale of what a layer of linear units passes on."""
+    """Uniform values that keep the scale of what a layer of linear units passes on.
+
+    Args:
+        factor: A factor.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [3, 3], initializer=tf.uniform_unit_scaling_initializer(seed=1))
+        >>> sess.run(v.initializer)
+        >>> bool((abs(sess.run(v)) <= 1.0).all())
+        True
+    """
 
     _settings = ("factor", "seed")
 
@@ -166,7 +255,21 @@ _DISTRIBUTIONS = ("normal", "uniform", "truncated_normal", "untruncated_normal")
 
 
 class VarianceScaling(TypedInitializer):
-    """Values whose variance is `scale` over the number of inputs, outputs, or their average."""
+    """Values whose variance is `scale` over the number of inputs, outputs, or their average.
+
+    Args:
+        scale: The numerator of the variance.
+        mode: What it is divided by: `fan_in`, `fan_out` or `fan_avg`.
+        distribution: `truncated_normal`, `untruncated_normal` or `uniform`.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [100, 50], initializer=tf.variance_scaling_initializer(2.0, seed=1))
+        >>> sess.run(v.initializer)
+        >>> print("%.2f" % sess.run(v).std())
+        0.14
+    """
 
     _settings = ("scale", "mode", "distribution", "seed")
 
@@ -207,7 +310,18 @@ def compute_fans(shape):
 
 
 class GlorotUniform(VarianceScaling):
-    """Uniform values by the average of inputs and outputs (Xavier)."""
+    """Uniform values by the average of inputs and outputs (Xavier).
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [100, 100], initializer=tf.glorot_uniform_initializer(seed=1))
+        >>> sess.run(v.initializer)
+        >>> print("%.2f" % sess.run(v).std())
+        0.10
+    """
 
     _settings = ("seed",)
 
@@ -216,7 +330,18 @@ class GlorotUniform(VarianceScaling):
 
 
 class GlorotNormal(VarianceScaling):
-    """Truncated normal values by the average of inputs and outputs (Xavier)."""
+    """Truncated normal values by the average of inputs and outputs (Xavier).
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [100, 100], initializer=tf.glorot_normal_initializer(seed=1))
+        >>> sess.run(v.initializer)
+        >>> print("%.2f" % sess.run(v).std())
+        0.10
+    """
 
     _settings = ("seed",)
 
@@ -253,7 +378,20 @@ def _random_orthogonal(shape, dtype, seed, draw):
 
 
 class Orthogonal(TypedInitializer):
-    """An orthogonal matrix; of more dimensions, all but the last are taken together."""
+    """An orthogonal matrix; of more dimensions, all but the last are taken together.
+
+    Args:
+        gain: A factor.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> v = tf.get_variable("v", [2, 2], initializer=tf.orthogonal_initializer(seed=1))
+        >>> sess.run(v.initializer)
+        >>> np.round(abs(sess.run(tf.matmul(v, v, transpose_a=True))), 3)
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+    """
 
     _settings = ("gain", "seed")
 

@@ -18,13 +18,19 @@ def _snake_case(name):
 class Module:
     """Base class of objects that hold variables, in attributes or in lists and dicts there.
 
-    >>> class Scale(tf.Module):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         with self.name_scope:
-    ...             self.factor = tf.Variable(2.0, name="factor")
-    >>> [v.name for v in Scale().variables]
-    ['scale/factor:0']
+    Args:
+        name: Its name; made from the class if None.
+
+    Example:
+        >>> class Scale(tf.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         with self.name_scope:
+        ...             self.factor = tf.Variable(2.0, name="factor")
+        ...     def __call__(self, x):
+        ...         return x * self.factor
+        >>> [v.name for v in Scale().variables]
+        ['scale/factor:0']
     """
 
     # Attributes whose contents are not the module's.

@@ -11,7 +11,12 @@ from everflow.protos import variable_pb2
 
 
 class VariableSynchronization(enum.Enum):
-    """When the copies of a variable on several devices are brought together."""
+    """When the copies of a variable on several devices are brought together.
+
+    Example:
+        >>> tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ).synchronization
+        <VariableSynchronization.ON_READ: 3>
+    """
 
     AUTO = 0
     NONE = 1
@@ -20,7 +25,12 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How the copies of a variable on several devices are brought together."""
+    """How the copies of a variable on several devices are brought together.
+
+    Example:
+        >>> tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN).aggregation
+        <VariableAggregation.MEAN: 2>
+    """
 
     NONE = 0
     SUM = 1

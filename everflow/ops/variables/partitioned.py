@@ -118,7 +118,21 @@ register_tensor_conversion_function(PartitionedVariable, _to_tensor)
 
 
 def fixed_size_partitioner(num_shards, axis=0):
-    """A partitioner that makes a fixed number of parts along an axis."""
+    """A partitioner that makes a fixed number of parts along an axis.
+
+    Args:
+        num_shards: How many parts.
+        axis: The axis that is cut.
+
+    Returns:
+        A function of shape and dtype.
+
+    Example:
+        >>> with tf.variable_scope("parts", partitioner=tf.fixed_size_partitioner(2)):
+        ...     v = tf.get_variable("v", [4, 3])
+        >>> [part.shape.as_list() for part in v]
+        [[2, 3], [2, 3]]
+    """
 
     def partitioner(shape, **unused):
         count = min(num_shards, shape.dims[axis].value)
@@ -132,7 +146,25 @@ def _bytes_of_element(dtype, bytes_per_string):
 
 
 def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None):
-    """A partitioner that keeps every part below a number of bytes."""
+    """A partitioner that keeps every part below a number of bytes.
+
+    Args:
+        max_shard_bytes: The most bytes of a part.
+        axis: The axis that is cut.
+        bytes_per_string_element: How many bytes a string counts.
+        max_shards: The most parts.
+
+    Returns:
+        A function of shape and dtype.
+
+    Raises:
+        ValueError: If a number is not positive.
+
+    Example:
+        >>> cut = tf.variable_axis_size_partitioner(max_shard_bytes=32)
+        >>> cut(shape=tf.TensorShape([8, 2]), dtype=tf.float32)
+        [2, 1]
+    """
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
         raise ValueError(
             f"Sizes in bytes must be positive; got max_shard_bytes={max_shard_bytes}, bytes_per_string_element={bytes_per_string_element}"
@@ -157,7 +189,22 @@ def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_ele
 
 
 def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16):
-    """A partitioner that makes up to `max_partitions` parts of at least `min_slice_size` bytes."""
+    """A partitioner that makes up to `max_partitions` parts of at least `min_slice_size` bytes.
+
+    Args:
+        max_partitions: The most parts.
+        axis: The axis that is cut.
+        min_slice_size: The least bytes of a part.
+        bytes_per_string_element: How many bytes a string counts.
+
+    Returns:
+        A function of shape and dtype.
+
+    Example:
+        >>> cut = tf.min_max_variable_partitioner(max_partitions=4, min_slice_size=16)
+        >>> cut(shape=tf.TensorShape([8, 2]), dtype=tf.float32)
+        [4, 1]
+    """
 
     def partitioner(shape, dtype):
         size = _bytes_of_element(dtypes.as_dtype(dtype), bytes_per_string_element)
@@ -173,7 +220,30 @@ def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 <<
 def create_partitioned_variables(
     shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None
 ):
-    """Deprecated: a list of variables that hold the parts of a tensor, cut as `slicing` says."""
+    """Deprecated: a list of variables that hold the parts of a tensor, cut as `slicing` says.
+
+    Args:
+        shape: The lengths of the axes.
+        slicing: Into how many parts each axis is cut: one number may be more than 1.
+        initializer: What makes the first value: an initializer, or a tensor.
+        dtype: The type of the elements.
+        trainable: Whether the variables are among those that optimizers train.
+        collections: The graph's collections to add the result to.
+        name: The name of the operation in the graph.
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+
+    Returns:
+        A list of variables.
+
+    Raises:
+        ValueError: If more than one axis is cut, or parts have different sizes.
+
+    Example:
+        >>> parts = tf.create_partitioned_variables([4, 2], [2, 1], tf.zeros_initializer())
+        >>> [part.shape.as_list() for part in parts]
+        [[2, 2], [2, 2]]
+    """
     from everflow.ops.variables.scope import get_variable, variable_scope  # builds on this module
 
     if len(shape) != len(slicing):

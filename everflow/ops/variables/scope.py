@@ -19,7 +19,17 @@ _SCOPES_KEY = ("__varscope",)
 
 
 def no_regularizer(_):
-    """Use as a regularizer to have none where the scope would give one."""
+    """Use as a regularizer to have none where the scope would give one.
+
+    Returns:
+        None.
+
+    Example:
+        >>> with tf.variable_scope("s", regularizer=tf.contrib.layers.l2_regularizer(0.1)):
+        ...     v = tf.get_variable("v", [2], regularizer=tf.no_regularizer)
+        >>> tf.losses.get_regularization_losses()
+        []
+    """
     return None
 
 
@@ -37,7 +47,28 @@ _OVERRIDES = (
 
 
 class VariableScope:
-    """The defaults that `get_variable` uses inside a `variable_scope`, and the name before its own."""
+    """The defaults that `get_variable` uses inside a `variable_scope`, and the name before its own.
+
+    Args:
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+        name: The name before those of variables.
+        initializer: What variables start as unless they say it themselves.
+        regularizer: A function of the variable whose result is added to the losses.
+        caching_device: A device on which reads of the variable are kept.
+        partitioner: A function that says into how many parts a variable is cut.
+        custom_getter: A function that is called in place of the one that gets the variable.
+        name_scope: The name scope that goes with it.
+        dtype: The type of the elements.
+        use_resource: Whether the variable is a resource, whose reads are snapshots.
+        constraint: A function that gives the variable back as it may be, applied after each step of an optimizer.
+
+    Example:
+        >>> with tf.variable_scope("layer", reuse=tf.AUTO_REUSE) as scope:
+        ...     pass
+        >>> isinstance(scope, tf.VariableScope), scope.name
+        (True, 'layer')
+    """
 
     def __init__(
         self,
@@ -221,7 +252,16 @@ def _scopes() -> _ScopesOfGraph:
 
 
 def get_variable_scope():
-    """The variable scope that is open now."""
+    """The variable scope that is open now.
+
+    Returns:
+        A `tf.VariableScope`.
+
+    Example:
+        >>> with tf.variable_scope("layer"):
+        ...     print(tf.get_variable_scope().name)
+        layer
+    """
     return _scopes().current
 
 
@@ -257,10 +297,39 @@ def get_variable(
 ):
     """The variable of this name in the current variable scope: a new one, or where `reuse` is on the one there is.
 
-    >>> with tf.variable_scope("layer"):
-    ...     w = tf.get_variable("w", [2, 3])
-    >>> w.name
-    'layer/w:0'
+    Args:
+        name: The variable's name, to which the scope's is added.
+        shape: Its shape; may be left out where the initializer is a tensor.
+        dtype: The type of its elements; float32, or that of the scope, if None.
+        initializer: What it starts as: an initializer, a tensor or an array. If None, that of the scope, else
+            `glorot_uniform_initializer`.
+        regularizer: A function of the variable whose result is added to the losses.
+        trainable: Whether the variables are among those that optimizers train.
+        collections: The graph's collections to add the result to.
+        caching_device: A device on which reads of the variable are kept.
+        partitioner: A function that says into how many parts a variable is cut.
+        validate_shape: Whether the shape of the first value must be known.
+        use_resource: Whether the variable is a resource, whose reads are snapshots.
+        custom_getter: A function that is called in place of the one that gets the variable.
+        constraint: A function that gives the variable back as it may be, applied after each step of an optimizer.
+        synchronization: When copies on several devices are brought together.
+        aggregation: How copies on several devices are brought together.
+
+    Returns:
+        A variable, or a `PartitionedVariable` where there is a partitioner.
+
+    Raises:
+        ValueError: If a new variable has the name of another one, one to be used again isn't there or has another shape
+            or type, or a shape is missing.
+
+    Example:
+        >>> with tf.variable_scope("layer"):
+        ...     w = tf.get_variable("w", [2, 3], initializer=tf.ones_initializer())
+        >>> w.name, w.shape.as_list()
+        ('layer/w:0', [2, 3])
+        >>> with tf.variable_scope("layer", reuse=True):
+        ...     tf.get_variable("w") is w
+        True
     """
     return get_variable_scope().get_variable(get_variable_store(), **locals())
 
@@ -282,7 +351,38 @@ def get_local_variable(
     synchronization=VariableSynchronization.AUTO,
     aggregation=VariableAggregation.NONE,
 ):
-    """As `get_variable`, for a variable of this process alone: not trained, not in checkpoints."""
+    """As `get_variable`, for a variable of this process alone: not trained, not in checkpoints.
+
+    Args:
+        name: The variable's name, to which the scope's is added.
+        shape: Its shape; may be left out where the initializer is a tensor.
+        dtype: The type of its elements; float32, or that of the scope, if None.
+        initializer: What it starts as: an initializer, a tensor or an array. If None, that of the scope, else
+            `glorot_uniform_initializer`.
+        regularizer: A function of the variable whose result is added to the losses.
+        trainable: Whether the variables are among those that optimizers train.
+        collections: The graph's collections to add the result to.
+        caching_device: A device on which reads of the variable are kept.
+        partitioner: A function that says into how many parts a variable is cut.
+        validate_shape: Whether the shape of the first value must be known.
+        use_resource: Whether the variable is a resource, whose reads are snapshots.
+        custom_getter: A function that is called in place of the one that gets the variable.
+        constraint: A function that gives the variable back as it may be, applied after each step of an optimizer.
+        synchronization: When copies on several devices are brought together.
+        aggregation: How copies on several devices are brought together.
+
+    Returns:
+        A variable.
+
+    Raises:
+        ValueError: As `get_variable`.
+
+    Example:
+        >>> total = tf.get_local_variable("total", [], initializer=tf.zeros_initializer())
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(total)
+        np.float32(0.0)
+    """
     return get_variable(
         **{**locals(), "trainable": False, "collections": [*(collections or ()), GraphKeys.LOCAL_VARIABLES]}
     )
@@ -335,11 +435,34 @@ def _unique_scope_name(prefix):
 class variable_scope:
     """A context that names the variables of `get_variable` and gives them defaults; it opens a name scope as well.
 
-    >>> with tf.variable_scope("a"):
-    ...     with tf.variable_scope("b", reuse=tf.AUTO_REUSE):
-    ...         v = tf.get_variable("v", [1])
-    >>> v.name
-    'a/b/v:0'
+    Args:
+        name_or_scope: The name of the scope, or a scope to open again.
+        default_name: The name where `name_or_scope` is None, made unique.
+        values: Tensors that say which graph is meant.
+        initializer: What variables start as unless they say it themselves.
+        regularizer: The regularizer of variables that have none themselves.
+        caching_device: A device on which reads of the variable are kept.
+        partitioner: A function that says into how many parts a variable is cut.
+        custom_getter: A function that is called in place of the one that gets the variable.
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+        dtype: The type of variables that don't say it themselves.
+        use_resource: Whether the variable is a resource, whose reads are snapshots.
+        constraint: A function that gives the variable back as it may be, applied after each step of an optimizer.
+        auxiliary_name_scope: Whether a name scope is opened, too.
+
+    Raises:
+        ValueError: If a scope is opened without a name, or with `reuse` inside of one that is new.
+
+    Example:
+        >>> with tf.variable_scope("net"):
+        ...     with tf.variable_scope("layer"):
+        ...         w = tf.get_variable("w", [1])
+        >>> w.name
+        'net/layer/w:0'
+        >>> with tf.variable_scope("net/layer", reuse=True):
+        ...     tf.get_variable("w", [1]) is w
+        True
     """
 
     def __init__(
@@ -430,7 +553,31 @@ class variable_scope:
 @contextlib.contextmanager
 def variable_op_scope(values, name_or_scope, default_name=None, initializer=None, regularizer=None, caching_device=None,
                       partitioner=None, custom_getter=None, reuse=None, dtype=None, use_resource=None, constraint=None):  # fmt: skip
-    """Deprecated form of `variable_scope` with the values first."""
+    """Deprecated form of `variable_scope` with the values first.
+
+    Args:
+        values: Tensors that say which graph is meant.
+        name_or_scope: The name of the scope, or a scope to open again.
+        default_name: The name where `name_or_scope` is None, made unique.
+        initializer: What variables start as unless they say it themselves.
+        regularizer: The regularizer of variables that have none themselves.
+        caching_device: A device on which reads of the variable are kept.
+        partitioner: A function that says into how many parts a variable is cut.
+        custom_getter: A function that is called in place of the one that gets the variable.
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+        dtype: The type of variables that don't say it themselves.
+        use_resource: Whether the variable is a resource, whose reads are snapshots.
+        constraint: A function that gives the variable back as it may be, applied after each step of an optimizer.
+
+    Yields:
+        The `tf.VariableScope`.
+
+    Example:
+        >>> with tf.variable_op_scope([], "layer"):
+        ...     print(tf.get_variable("w", []).name)
+        layer/w:0
+    """
     with variable_scope(
         name_or_scope,
         default_name=default_name,
@@ -449,7 +596,22 @@ def variable_op_scope(values, name_or_scope, default_name=None, initializer=None
 
 
 def variable_creator_scope(variable_creator):
-    """A context in which variables are made by `variable_creator(next_creator, **kwargs)`."""
+    """A context in which variables are made by `variable_creator(next_creator, **kwargs)`.
+
+    Args:
+        variable_creator: The function; `next_creator(**kwargs)` makes a variable.
+
+    Yields:
+        None.
+
+    Example:
+        >>> def untrained(next_creator, **kwargs):
+        ...     return next_creator(**{**kwargs, "trainable": False})
+        >>> with tf.variable_creator_scope(untrained):
+        ...     v = tf.Variable(1.0)
+        >>> tf.trainable_variables()
+        []
+    """
     return get_default_graph()._variable_creator_scope(variable_creator)
 
 

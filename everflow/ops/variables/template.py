@@ -15,10 +15,25 @@ from everflow.platform import logging
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
     """`func_` with a variable scope of its own: every call uses the same variables.
 
-    >>> scale = tf.make_template("scale", lambda x: x * tf.get_variable("s", initializer=2.0))
-    >>> a, b = scale(1.0), scale(3.0)
-    >>> len(tf.global_variables())
-    1
+    Args:
+        name_: The name of the variable scope.
+        func_: The function.
+        create_scope_now_: Whether the scope's name is taken now, and not with the first call.
+        unique_name_: A name that is used as it is.
+        custom_getter_: A function that is called in place of the one that gets variables.
+        **kwargs: Arguments that every call gets.
+
+    Returns:
+        A callable.
+
+    Raises:
+        ValueError: If `unique_name_` is given when executing eagerly.
+
+    Example:
+        >>> scale = tf.make_template("scale", lambda x: x * tf.get_variable("s", initializer=2.0))
+        >>> a, b = scale(1.0), scale(3.0)
+        >>> len(tf.global_variables())
+        1
     """
     if kwargs:
         func_ = functools.partial(func_, **kwargs)

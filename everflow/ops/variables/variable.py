@@ -46,19 +46,46 @@ _resource_by_default = False
 
 
 def enable_resource_variables():
-    """Make `tf.Variable` and `tf.get_variable` create resource variables unless told otherwise."""
+    """Make `tf.Variable` and `tf.get_variable` create resource variables unless told otherwise.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.enable_resource_variables()
+        >>> type(tf.Variable(1.0)).__name__
+        'ResourceVariable'
+        >>> tf.disable_resource_variables()
+    """
     global _resource_by_default
     _resource_by_default = True
 
 
 def disable_resource_variables():
-    """Make `tf.Variable` and `tf.get_variable` create ref variables unless told otherwise."""
+    """Make `tf.Variable` and `tf.get_variable` create ref variables unless told otherwise.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.disable_resource_variables()
+        >>> tf.resource_variables_enabled()
+        False
+    """
     global _resource_by_default
     _resource_by_default = False
 
 
 def resource_variables_enabled():
-    """Whether resource variables are what is made by default."""
+    """Whether resource variables are what is made by default.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.resource_variables_enabled()
+        False
+    """
     return _resource_by_default
 
 
@@ -115,11 +142,25 @@ def _left_to_the_kind(self):
 class Variable(metaclass=_VariableType):
     """State that lives in a session from one run to the next.
 
-    >>> v = tf.Variable(1.0, name="v")
-    >>> with tf.Session() as sess:
-    ...     sess.run(v.initializer)
-    ...     print(sess.run(v.assign_add(2.0)))
-    3.0
+    It has no value in a session until its `initializer` has run there: `tf.global_variables_initializer()` runs all.
+    Optimizers train it unless `trainable=False`; checkpoints save it.
+
+    Args:
+        *args: The first value, and then any of the arguments below.
+        **kwargs: `initial_value` (a tensor, or a function that makes one), `trainable`, `collections`,
+            `validate_shape`, `caching_device`, `name`, `variable_def`, `dtype`, `expected_shape`, `import_scope`,
+            `constraint`, `use_resource`, `synchronization`, `aggregation`, `shape`.
+
+    Raises:
+        ValueError: If the shape of the first value isn't known and `validate_shape` is not False.
+
+    Example:
+        >>> v = tf.Variable(1.0, name="v")
+        >>> sess.run(v.initializer)
+        >>> sess.run(v.assign_add(2.0))
+        np.float32(3.0)
+        >>> sess.run(v)
+        np.float32(3.0)
     """
 
     # Numpy leaves `array * variable` to the variable.
@@ -360,32 +401,104 @@ Variable.__getitem__ = slice_variable
 
 
 def global_variables(scope=None):
-    """The variables shared across a cluster, which checkpoints hold."""
+    """The variables shared across a cluster, which checkpoints hold.
+
+    Args:
+        scope: Only variables whose names match this at their start, a regular expression.
+
+    Returns:
+        A list of variables.
+
+    Example:
+        >>> v = tf.get_variable("v", [])
+        >>> tf.global_variables() == [v]
+        True
+    """
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
 def local_variables(scope=None):
-    """The variables of one process, which checkpoints leave out."""
+    """The variables of one process, which checkpoints leave out.
+
+    Args:
+        scope: Only variables whose names match this at their start, a regular expression.
+
+    Returns:
+        A list of variables.
+
+    Example:
+        >>> v = tf.get_local_variable("v", [])
+        >>> tf.local_variables() == [v]
+        True
+    """
     return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
 def model_variables(scope=None):
-    """The variables that a model needs for inference."""
+    """The variables that a model needs for inference.
+
+    Args:
+        scope: Only variables whose names match this at their start, a regular expression.
+
+    Returns:
+        A list of variables.
+
+    Example:
+        >>> v = tf.get_variable("v", [], collections=[tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.MODEL_VARIABLES])
+        >>> len(tf.model_variables())
+        1
+    """
     return get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
 def trainable_variables(scope=None):
-    """The variables that optimizers change by default."""
+    """The variables that optimizers change by default.
+
+    Args:
+        scope: Only variables whose names match this at their start, a regular expression.
+
+    Returns:
+        A list of variables.
+
+    Example:
+        >>> with tf.variable_scope("layer"):
+        ...     w = tf.get_variable("w", [2, 3])
+        >>> step = tf.Variable(0, trainable=False)
+        >>> [v.name for v in tf.trainable_variables()]
+        ['layer/w:0']
+    """
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
 def moving_average_variables(scope=None):
-    """The variables that moving averages are kept of."""
+    """The variables that moving averages are kept of.
+
+    Args:
+        scope: Only variables whose names match this at their start, a regular expression.
+
+    Returns:
+        A list of variables.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> update = tf.train.ExponentialMovingAverage(0.99).apply([v])
+        >>> tf.moving_average_variables() == [v]
+        True
+    """
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
 def all_variables():
-    """Deprecated name of `global_variables`."""
+    """Deprecated name of `global_variables`.
+
+    Returns:
+        A list of variables.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> tf.all_variables() == [v]
+        True
+    """
     return global_variables()
 
 
@@ -395,39 +508,119 @@ def _all_saveable_objects(scope=None):
 
 
 def variables_initializer(var_list, name="init"):
-    """An operation that initializes these variables, all at once."""
+    """An operation that initializes these variables, all at once.
+
+    Args:
+        var_list: The variables.
+        name: The name of the operation in the graph.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(tf.variables_initializer([v]))
+        >>> sess.run(v)
+        np.float32(1.0)
+    """
     if var_list:
         return group(*[v.initializer for v in var_list], name=name)
     return group(name=name)
 
 
 def global_variables_initializer():
-    """An operation that initializes all global variables."""
+    """An operation that initializes all global variables.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(v)
+        array([1., 2.], dtype=float32)
+    """
     return variables_initializer(global_variables())
 
 
 def local_variables_initializer():
-    """An operation that initializes all local variables."""
+    """An operation that initializes all local variables.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> value, update = tf.metrics.mean([1.0, 3.0])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(2.0)
+    """
     return variables_initializer(local_variables())
 
 
 def initialize_variables(var_list, name="init"):
-    """Deprecated name of `variables_initializer`."""
+    """Deprecated name of `variables_initializer`.
+
+    Args:
+        var_list: The variables.
+        name: The name of the operation in the graph.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(tf.initialize_variables([v]))
+        >>> sess.run(v)
+        np.float32(1.0)
+    """
     return variables_initializer(var_list, name=name)
 
 
 def initialize_all_variables():
-    """Deprecated name of `global_variables_initializer`."""
+    """Deprecated name of `global_variables_initializer`.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(tf.initialize_all_variables())
+        >>> sess.run(v)
+        np.float32(1.0)
+    """
     return global_variables_initializer()
 
 
 def initialize_local_variables():
-    """Deprecated name of `local_variables_initializer`."""
+    """Deprecated name of `local_variables_initializer`.
+
+    Returns:
+        An operation.
+
+    Example:
+        >>> value, update = tf.metrics.mean([1.0, 3.0])
+        >>> sess.run(tf.initialize_local_variables())
+        >>> sess.run(update)
+        np.float32(2.0)
+    """
     return local_variables_initializer()
 
 
 def is_variable_initialized(variable):
-    """Whether a variable has a value."""
+    """Whether a variable has a value.
+
+    Args:
+        variable: The variable.
+
+    Returns:
+        A scalar bool tensor.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(tf.is_variable_initialized(v))
+        np.False_
+    """
     return state.is_variable_initialized(variable)
 
 
@@ -438,7 +631,20 @@ def _variable_nodes():
 
 
 def assert_variables_initialized(var_list=None):
-    """A tensor whose computation raises FailedPreconditionError where a variable has no value; None without variables."""
+    """A tensor whose computation raises FailedPreconditionError where a variable has no value; None without variables.
+
+    Args:
+        var_list: The variables; all global and local ones if None.
+
+    Returns:
+        A tensor to depend on, or None.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> sess.run(tf.assert_variables_initialized([v])).shape
+        ()
+    """
     if var_list is None:
         var_list = global_variables() + local_variables()
         var_list = var_list or _variable_nodes()
@@ -452,7 +658,20 @@ def assert_variables_initialized(var_list=None):
 
 
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
-    """A string tensor with the names of the variables that have no value yet."""
+    """A string tensor with the names of the variables that have no value yet.
+
+    Args:
+        var_list: The variables; all global and local ones if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector of strings.
+
+    Example:
+        >>> v = tf.Variable(1.0, name="v")
+        >>> sess.run(tf.report_uninitialized_variables())
+        array([b'v'], dtype=object)
+    """
     if var_list is None:
         var_list = global_variables() + local_variables()
         var_list = var_list or _variable_nodes()

@@ -56,7 +56,31 @@ def _around_middle(matrix, height, width):
     cval=0.0, order=1"""
 )
 def apply_affine_transform(x, row_axis, col_axis, channel_axis, fill_mode, cval, order, **moves):
-    """An image turned by `theta` degrees, moved, sheared and zoomed; what comes in from outside is as `fill_mode` says."""
+    """An image turned by `theta` degrees, moved, sheared and zoomed; what comes in from outside is as `fill_mode` says.
+
+    Args:
+        x: An image, an array with three axes.
+        theta: Degrees to turn by.
+        tx: How far to move along the rows' axis.
+        ty: How far to move along the columns' axis.
+        shear: Degrees to shear by.
+        zx: The zoom of rows.
+        zy: The zoom of columns.
+        row_axis: The axis of rows.
+        col_axis: The axis of columns.
+        channel_axis: The axis of channels.
+        fill_mode: What comes in from outside: `constant`, `nearest`, `reflect` or `wrap`.
+        cval: The value for `constant`.
+        order: The order of the interpolation.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.apply_affine_transform(np.arange(4.0).reshape(2, 2, 1), theta=180)[:, :, 0]
+        array([[3., 3.],
+               [3., 3.]])
+    """
     ndimage = _ndimage()
     matrix = _matrix(**moves)
     if matrix is None:
@@ -84,14 +108,51 @@ def flip_axis(x, axis):
 
 @takes(f"x, rg, {_HOW}")
 def random_rotation(x, rg, **how):
-    """An image turned by up to `rg` degrees either way."""
+    """An image turned by up to `rg` degrees either way.
+
+    Args:
+        x: An image, an array with three axes.
+        rg: The most degrees.
+        row_axis: The axis of rows.
+        col_axis: The axis of columns.
+        channel_axis: The axis of channels.
+        fill_mode: What comes in from outside: `constant`, `nearest`, `reflect` or `wrap`.
+        cval: The value for `constant`.
+        interpolation_order: The order of the interpolation.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.random_rotation(np.zeros([3, 4, 4]), 30).shape
+        (3, 4, 4)
+    """
     theta = np.random.uniform(-rg, rg)
     return _moved(x, **how, theta=theta)
 
 
 @takes(f"x, wrg, hrg, {_HOW}")
 def random_shift(x, wrg, hrg, **how):
-    """An image moved by up to fractions of its width and height."""
+    """An image moved by up to fractions of its width and height.
+
+    Args:
+        x: An image, an array with three axes.
+        wrg: The greatest part of the width.
+        hrg: The greatest part of the height.
+        row_axis: The axis of rows.
+        col_axis: The axis of columns.
+        channel_axis: The axis of channels.
+        fill_mode: What comes in from outside: `constant`, `nearest`, `reflect` or `wrap`.
+        cval: The value for `constant`.
+        interpolation_order: The order of the interpolation.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.random_shift(np.zeros([3, 4, 4]), 0.5, 0.5).shape
+        (3, 4, 4)
+    """
     tx = np.random.uniform(-hrg, hrg) * x.shape[how["row_axis"]]
     ty = np.random.uniform(-wrg, wrg) * x.shape[how["col_axis"]]
     return _moved(x, **how, tx=tx, ty=ty)
@@ -99,37 +160,129 @@ def random_shift(x, wrg, hrg, **how):
 
 @takes(f"x, intensity, {_HOW}")
 def random_shear(x, intensity, **how):
-    """An image sheared by up to `intensity` degrees either way."""
+    """An image sheared by up to `intensity` degrees either way.
+
+    Args:
+        x: An image, an array with three axes.
+        intensity: The most degrees.
+        row_axis: The axis of rows.
+        col_axis: The axis of columns.
+        channel_axis: The axis of channels.
+        fill_mode: What comes in from outside: `constant`, `nearest`, `reflect` or `wrap`.
+        cval: The value for `constant`.
+        interpolation_order: The order of the interpolation.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.random_shear(np.zeros([3, 4, 4]), 30).shape
+        (3, 4, 4)
+    """
     shear = np.random.uniform(-intensity, intensity)
     return _moved(x, **how, shear=shear)
 
 
 @takes(f"x, zoom_range, {_HOW}")
 def random_zoom(x, zoom_range, **how):
-    """An image zoomed by factors within a range, for rows and columns each."""
+    """An image zoomed by factors within a range, for rows and columns each.
+
+    Args:
+        x: An image, an array with three axes.
+        zoom_range: The bounds of the factors.
+        row_axis: The axis of rows.
+        col_axis: The axis of columns.
+        channel_axis: The axis of channels.
+        fill_mode: What comes in from outside: `constant`, `nearest`, `reflect` or `wrap`.
+        cval: The value for `constant`.
+        interpolation_order: The order of the interpolation.
+
+    Returns:
+        An image.
+
+    Raises:
+        ValueError: If it isn't a pair.
+
+    Example:
+        >>> tf.keras.preprocessing.image.random_zoom(np.zeros([3, 4, 4]), (0.5, 1.5)).shape
+        (3, 4, 4)
+    """
     check_pair("zoom_range", zoom_range)
     zx, zy = (1, 1) if zoom_range[0] == 1 and zoom_range[1] == 1 else np.random.uniform(zoom_range[0], zoom_range[1], 2)
     return _moved(x, **how, zx=zx, zy=zy)
 
 
 def apply_channel_shift(x, intensity, channel_axis=0):
-    """All channels made brighter or darker by a value, within what was there."""
+    """All channels made brighter or darker by a value, within what was there.
+
+    Args:
+        x: An image, an array with three axes.
+        intensity: The value.
+        channel_axis: The axis of channels.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.apply_channel_shift(np.array([[[0.0, 4.0]]]), 1.0)
+        array([[[1., 4.]]])
+    """
     return np.clip(np.asarray(x) + intensity, np.min(x), np.max(x))
 
 
 def random_channel_shift(x, intensity_range, channel_axis=0):
-    """All channels made brighter or darker by up to a value."""
+    """All channels made brighter or darker by up to a value.
+
+    Args:
+        x: An image, an array with three axes.
+        intensity_range: The greatest value.
+        channel_axis: The axis of channels.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.random_channel_shift(np.zeros([2, 2, 3]), 1.0, channel_axis=2).shape
+        (2, 2, 3)
+    """
     return apply_channel_shift(x, np.random.uniform(-intensity_range, intensity_range), channel_axis=channel_axis)
 
 
 def apply_brightness_shift(x, brightness):
-    """An image with its brightness times a factor."""
+    """An image with its brightness times a factor.
+
+    Args:
+        x: An image, an array with three axes.
+        brightness: The factor.
+
+    Returns:
+        An image.
+
+    Example:
+        >>> tf.keras.preprocessing.image.apply_brightness_shift(np.full([2, 2, 3], 100.0), 0.5).shape
+        (2, 2, 3)
+    """
     from PIL import ImageEnhance
 
     return img_to_array(ImageEnhance.Brightness(array_to_img(x)).enhance(brightness))
 
 
 def random_brightness(x, brightness_range):
-    """An image with its brightness times a factor within a range."""
+    """An image with its brightness times a factor within a range.
+
+    Args:
+        x: An image, an array with three axes.
+        brightness_range: The bounds of the factor.
+
+    Returns:
+        An image.
+
+    Raises:
+        ValueError: If it isn't a pair.
+
+    Example:
+        >>> tf.keras.preprocessing.image.random_brightness(np.full([2, 2, 3], 100.0), (0.5, 1.5)).shape
+        (2, 2, 3)
+    """
     check_pair("brightness_range", brightness_range)
     return apply_brightness_shift(x, np.random.uniform(brightness_range[0], brightness_range[1]))

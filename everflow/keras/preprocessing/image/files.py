@@ -58,7 +58,27 @@ def warn_of_channels(images, data_format):
 
 
 def load_img(path, grayscale=False, color_mode="rgb", target_size=None, interpolation="nearest"):
-    """An image of a file as a PIL image, in another size (height, width) where wanted."""
+    """An image of a file as a PIL image, in another size (height, width) where wanted.
+
+    Args:
+        path: The file.
+        grayscale: Deprecated: the same as `color_mode="grayscale"`.
+        color_mode: `grayscale`, `rgb` or `rgba`.
+        target_size: The height and width; the file's own if None.
+        interpolation: How images are resized: `nearest`, `bilinear` or `bicubic`.
+
+    Returns:
+        A PIL image.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+        ValueError: If colour mode or interpolation isn't known.
+
+    Example:
+        >>> tf.keras.preprocessing.image.save_img("a.png", np.zeros([4, 2, 3]))
+        >>> tf.keras.preprocessing.image.load_img("a.png", target_size=(8, 8)).size
+        (8, 8)
+    """
     if grayscale is True:
         warnings.warn("`grayscale` is deprecated: it is color_mode='grayscale' now.", stacklevel=2)
         color_mode = "grayscale"
@@ -78,7 +98,24 @@ def load_img(path, grayscale=False, color_mode="rgb", target_size=None, interpol
 
 
 def img_to_array(img, data_format=None, dtype=None):
-    """A PIL image as an array with three axes."""
+    """A PIL image as an array with three axes.
+
+    Args:
+        img: The PIL image.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        dtype: The type of the array.
+
+    Returns:
+        An array.
+
+    Raises:
+        ValueError: If the data format isn't known.
+
+    Example:
+        >>> from PIL import Image
+        >>> tf.keras.preprocessing.image.img_to_array(Image.new("RGB", (2, 4))).shape
+        (4, 2, 3)
+    """
     data_format = checked_format(data_format)
     x = np.asarray(img, dtype=floatx() if dtype is None else dtype)
     if x.ndim == 2:
@@ -89,7 +126,25 @@ def img_to_array(img, data_format=None, dtype=None):
 
 
 def array_to_img(x, data_format=None, scale=True, dtype=None):
-    """An array with three axes as a PIL image; with `scale`, its values are stretched to 0…255."""
+    """An array with three axes as a PIL image; with `scale`, its values are stretched to 0…255.
+
+    Args:
+        x: An image, an array with three axes.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        scale: Whether values are stretched to 0…255.
+        dtype: The type the array is brought to first.
+
+    Returns:
+        A PIL image.
+
+    Raises:
+        ImportError: If Pillow is not installed.
+        ValueError: If the array has another rank, or channels.
+
+    Example:
+        >>> tf.keras.preprocessing.image.array_to_img(np.zeros([4, 2, 3])).size
+        (2, 4)
+    """
     x = np.asarray(x, dtype=floatx() if dtype is None else dtype)
     if x.ndim != 3:
         raise ValueError(f"One image is an array of rank 3, not one of shape {x.shape}.")
@@ -113,7 +168,24 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
 
 
 def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
-    """Write an array as an image file."""
+    """Write an array as an image file.
+
+    Args:
+        path: The file.
+        x: An image, an array with three axes.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        file_format: The format; by the file's name if None.
+        scale: Whether values are stretched to 0…255.
+        **kwargs: What Pillow's `save` takes.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.keras.preprocessing.image.save_img("a.png", np.zeros([4, 2, 3]))
+        >>> tf.gfile.Exists("a.png")
+        True
+    """
     image = array_to_img(x, data_format=data_format, scale=scale)
     if image.mode == "RGBA" and file_format in ("jpg", "jpeg"):
         warnings.warn("JPEG files have no alpha channel: the image is saved as RGB.", stacklevel=2)

@@ -66,9 +66,35 @@ def _of_today(arguments):
 class ImageDataGenerator:
     """Makes batches of images with random changes.
 
-    >>> generator = tf.keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True, rescale=1 / 255)
-    >>> batches = generator.flow(np.zeros((8, 4, 4, 3)), np.arange(8), batch_size=2)
-    >>> images, labels = next(batches)
+    Args:
+        featurewise_center: Whether the mean of the data is subtracted; `fit` finds it.
+        samplewise_center: Whether each image's mean is subtracted.
+        featurewise_std_normalization: Whether the data's deviation is divided by; `fit` finds it.
+        samplewise_std_normalization: Whether each image's deviation is divided by.
+        zca_whitening: Whether pixels are decorrelated; `fit` finds how.
+        zca_epsilon: A small number for that.
+        rotation_range: The most degrees to turn by.
+        width_shift_range: The most to move sideways: a part of the width, or pixels.
+        height_shift_range: The most to move up or down: a part of the height, or pixels.
+        brightness_range: The bounds of the brightness factor.
+        shear_range: The most degrees to shear by.
+        zoom_range: The bounds of the zoom, or its distance from 1.
+        channel_shift_range: The most to shift channels by.
+        fill_mode: What comes in from outside: `constant`, `nearest`, `reflect` or `wrap`.
+        cval: The value for `constant`.
+        horizontal_flip: Whether images may be mirrored sideways.
+        vertical_flip: Whether images may be mirrored up and down.
+        rescale: A factor for all values.
+        preprocessing_function: A function of each image.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        validation_split: The part of the images that is for validation.
+        dtype: The type of the images.
+
+    Example:
+        >>> generator = tf.keras.preprocessing.image.ImageDataGenerator(rescale=1 / 255, horizontal_flip=True)
+        >>> batches = generator.flow(np.full([10, 8, 8, 3], 255.0), batch_size=4)
+        >>> next(batches).shape, float(next(batches).max())
+        ((4, 8, 8, 3), 1.0)
     """
 
     @takes(_PARAMETERS)

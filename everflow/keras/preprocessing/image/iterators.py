@@ -20,7 +20,18 @@ _OF_FILES = f"""target_size=(256, 256), color_mode="rgb", classes=None, class_mo
 
 
 class Iterator(Sequence):
-    """Base of iterators over n samples: both a Sequence and an endless generator."""
+    """Base of iterators over n samples: both a Sequence and an endless generator.
+
+    Args:
+        n: How many samples.
+        batch_size: How many elements make a batch.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Example:
+        >>> issubclass(tf.keras.preprocessing.image.NumpyArrayIterator, tf.keras.preprocessing.image.Iterator)
+        True
+    """
 
     white_list_formats = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
@@ -114,7 +125,30 @@ def _part(subset, fraction, count):
 
 
 class NumpyArrayIterator(Iterator):
-    """Batches of images of an array, with their labels and weights."""
+    """Batches of images of an array, with their labels and weights.
+
+    Args:
+        x: The images, an array with four axes.
+        y: The labels of the images.
+        image_data_generator: What changes the images.
+        batch_size: How many elements make a batch.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        sample_weight: The weights of the images.
+        seed: A number that makes the random numbers the same in each run of the program.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        save_to_dir: A folder to write the images to, for a look at them.
+        save_prefix: What the names of those files begin with.
+        save_format: The format of those files.
+        subset: `training` or `validation`, where the generator has a split.
+        dtype: The type of the images.
+
+    Example:
+        >>> generator = tf.keras.preprocessing.image.ImageDataGenerator()
+        >>> batches = tf.keras.preprocessing.image.NumpyArrayIterator(np.ones([10, 8, 8, 3]), np.arange(10), generator, 4)
+        >>> images, labels = next(batches)
+        >>> images.shape, labels
+        ((4, 8, 8, 3), array([0, 1, 2, 3]))
+    """
 
     @takes(
         f"""x, y, image_data_generator, batch_size=32, shuffle=False, sample_weight=None, {_OF_ALL}, subset=None,
@@ -256,7 +290,38 @@ class BatchFromFilesMixin:
 
 
 class DirectoryIterator(BatchFromFilesMixin, Iterator):
-    """Batches of images of a folder that has a subfolder for each class."""
+    """Batches of images of a folder that has a subfolder for each class.
+
+    Args:
+        directory: The folder.
+        image_data_generator: What changes the images.
+        target_size: The height and width of the images.
+        color_mode: `grayscale`, `rgb` or `rgba`.
+        classes: The names of the subfolders; all if None.
+        class_mode: What labels are: `categorical`, `binary`, `sparse`, `input` or None.
+        batch_size: How many elements make a batch.
+        shuffle: Whether the order is changed at random, anew for each epoch.
+        seed: A number that makes the random numbers the same in each run of the program.
+        data_format: `channels_last` or `channels_first`; None takes what `keras.json` says.
+        save_to_dir: A folder to write the images to, for a look at them.
+        save_prefix: What the names of those files begin with.
+        save_format: The format of those files.
+        follow_links: Whether links to folders are followed.
+        subset: `training` or `validation`, where the generator has a split.
+        interpolation: How images are resized: `nearest`, `bilinear` or `bicubic`.
+        dtype: The type of the elements.
+
+    Example:
+        >>> for name in ("cats", "dogs"):
+        ...     tf.gfile.MakeDirs("animals/" + name)
+        ...     tf.keras.preprocessing.image.save_img(f"animals/{name}/1.png", np.zeros([4, 4, 3]))
+        >>> generator = tf.keras.preprocessing.image.ImageDataGenerator()
+        >>> batches = tf.keras.preprocessing.image.DirectoryIterator("animals", generator, target_size=(8, 8))
+        Found 2 images belonging to 2 classes.
+        >>> images, labels = next(batches)
+        >>> images.shape, labels.shape
+        ((2, 8, 8, 3), (2, 2))
+    """
 
     allowed_class_modes = {"categorical", "binary", "sparse", "input", None}
 

@@ -23,8 +23,20 @@ class LinearOperator(Module):
 
     A kind defines `_shape`, `_shape_tensor` and `_matmul`; the rest has defaults through the dense matrix.
 
-    >>> operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
-    >>> operator.matmul(tf.ones([2, 1]))  # [[1.0], [2.0]]
+    Args:
+        dtype: The type of the matrices.
+        graph_parents: Deprecated: tensors it is made of.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+        >>> sess.run(operator.matmul([[3.0], [4.0]])), sess.run(operator.determinant())
+        (array([[3.],
+               [8.]], dtype=float32), np.float32(2.0))
     """
 
     def __init__(

@@ -27,7 +27,21 @@ _NOT_POSITIVE = {
 
 
 class LinearOperatorDiag(LinearOperator):
-    """Diagonal matrices, by their diagonals [..., n]."""
+    """Diagonal matrices, by their diagonals [..., n].
+
+    Args:
+        diag: The diagonals [..., n].
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorDiag([2.0, 4.0]).solve([[2.0], [2.0]]))
+        array([[1. ],
+               [0.5]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -105,7 +119,20 @@ class LinearOperatorDiag(LinearOperator):
 
 
 class LinearOperatorFullMatrix(LinearOperator):
-    """Matrices given in full, [..., rows, columns]."""
+    """Matrices given in full, [..., rows, columns].
+
+    Args:
+        matrix: The matrices.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]]).trace())
+        np.float32(5.0)
+    """
 
     def __init__(
         self,
@@ -149,7 +176,21 @@ def _check_matrix(matrix, name):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """Lower triangular matrices [..., n, n]; what is above the diagonal is not read."""
+    """Lower triangular matrices [..., n, n]; what is above the diagonal is not read.
+
+    Args:
+        tril: The matrices.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorLowerTriangular([[2.0, 9.0], [1.0, 1.0]]).to_dense())
+        array([[2., 0.],
+               [1., 1.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -200,7 +241,21 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """Reflections I - 2 v vᵀ / |v|² at the plane orthogonal to v, `reflection_axis`."""
+    """Reflections I - 2 v vᵀ / |v|² at the plane orthogonal to v, `reflection_axis`.
+
+    Args:
+        reflection_axis: The vectors v [..., n].
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorHouseholder([1.0, 0.0]).to_dense())
+        array([[-1., -0.],
+               [-0.,  1.]], dtype=float32)
+    """
 
     def __init__(
         self,

@@ -184,6 +184,24 @@ class _BaseLinearOperatorCirculant(LinearOperator):
         return list(range(rank - self._block_depth, rank))
 
 
+_DOCUMENT = """Circulant matrices nested {depth} deep, by their spectrum: the transform of their convolution kernel.
+
+Args:
+    spectrum: The spectrum; its last {depth} dimensions are those of the kernel.
+    input_output_dtype: The type of what they are applied to.
+    is_non_singular: A promise that it has an inverse; None leaves it open.
+    is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+    is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+    is_square: A promise that it has as many rows as columns.
+    name: What the operations' names start with.
+
+Example:
+    >>> operator = tf.linalg.{title}({ones})
+    >>> operator.shape.as_list()
+    [{rows}, {rows}]
+"""
+
+
 def _kind(depth, title):
     class Circulant(_BaseLinearOperatorCirculant):
         def __init__(
@@ -208,9 +226,8 @@ def _kind(depth, title):
             )
 
     Circulant.__name__ = Circulant.__qualname__ = title
-    Circulant.__doc__ = (
-        f"Circulant matrices nested {depth} deep, by their spectrum: the transform of their convolution kernel."
-    )
+    ones = f"tf.ones({[2] * depth})"
+    Circulant.__doc__ = _DOCUMENT.format(depth=depth, title=title, ones=ones, rows=2**depth)
     return Circulant
 
 

@@ -58,7 +58,22 @@ class _OfSeveral(LinearOperator):
 
 
 class LinearOperatorComposition(_OfSeveral):
-    """The product of operators, the last of which acts first."""
+    """The product of operators, the last of which acts first.
+
+    Args:
+        operators: The operators.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> diagonal = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+        >>> sess.run(tf.linalg.LinearOperatorComposition([diagonal, diagonal]).to_dense())
+        array([[1., 0.],
+               [0., 4.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -129,7 +144,22 @@ class _OfOne(LinearOperator):
 
 
 class LinearOperatorAdjoint(_OfOne):
-    """The adjoint of an operator."""
+    """The adjoint of an operator.
+
+    Args:
+        operator: The operator.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> matrix = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
+        >>> sess.run(tf.linalg.LinearOperatorAdjoint(matrix).to_dense())
+        array([[1., 3.],
+               [2., 4.]], dtype=float32)
+    """
 
     def __init__(
         self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
@@ -196,7 +226,21 @@ class LinearOperatorAdjoint(_OfOne):
 
 
 class LinearOperatorInversion(_OfOne):
-    """The inverse of an operator."""
+    """The inverse of an operator.
+
+    Args:
+        operator: The operator.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorInversion(tf.linalg.LinearOperatorDiag([2.0, 4.0])).to_dense())
+        array([[0.5 , 0.  ],
+               [0.  , 0.25]], dtype=float32)
+    """
 
     def __init__(
         self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
@@ -240,7 +284,22 @@ class LinearOperatorInversion(_OfOne):
 
 
 class LinearOperatorBlockDiag(_OfSeveral):
-    """Operators as blocks along the diagonal."""
+    """Operators as blocks along the diagonal.
+
+    Args:
+        operators: The operators.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> blocks = [tf.linalg.LinearOperatorFullMatrix([[2.0]]), tf.linalg.LinearOperatorFullMatrix([[3.0]])]
+        >>> sess.run(tf.linalg.LinearOperatorBlockDiag(blocks).to_dense())
+        array([[2., 0.],
+               [0., 3.]], dtype=float32)
+    """
 
     def __init__(
         self,

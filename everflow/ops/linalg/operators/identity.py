@@ -47,7 +47,24 @@ class BaseLinearOperatorIdentity(LinearOperator):
 
 
 class LinearOperatorIdentity(BaseLinearOperatorIdentity):
-    """Identity matrices, `num_rows` square, for each place of `batch_shape`."""
+    """Identity matrices, `num_rows` square, for each place of `batch_shape`.
+
+    Args:
+        num_rows: How many rows, and columns, it has.
+        batch_shape: The shape of the batch, if there is one.
+        dtype: The type of the matrices; float32 if None.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        assert_proper_shapes: Whether shapes are checked while the graph runs.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorIdentity(2).to_dense())
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -158,7 +175,23 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
 
 
 class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
-    """Identity matrices times a number each, `multiplier`."""
+    """Identity matrices times a number each, `multiplier`.
+
+    Args:
+        num_rows: How many rows, and columns, it has.
+        multiplier: The numbers [...].
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        assert_proper_shapes: Whether shapes are checked while the graph runs.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorScaledIdentity(2, 3.0).to_dense())
+        array([[3., 0.],
+               [0., 3.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -256,7 +289,25 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
 
 
 class LinearOperatorZeros(LinearOperator):
-    """Matrices of zeros."""
+    """Matrices of zeros.
+
+    Args:
+        num_rows: How many rows, and columns, it has.
+        num_columns: How many columns it has; as many as rows if None.
+        batch_shape: The shape of the batch, if there is one.
+        dtype: The type of the matrices; float32 if None.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        assert_proper_shapes: Whether shapes are checked while the graph runs.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorZeros(2).matmul([[1.0], [2.0]]))
+        array([[0.],
+               [0.]], dtype=float32)
+    """
 
     def __init__(
         self,

@@ -34,7 +34,21 @@ def _first_dimension_last(x):
 
 
 class LinearOperatorKronecker(LinearOperator):
-    """The Kronecker product of operators."""
+    """The Kronecker product of operators.
+
+    Args:
+        operators: The operators.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> diagonal = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+        >>> sess.run(tf.linalg.LinearOperatorKronecker([diagonal, diagonal]).diag_part())
+        array([1., 2., 2., 4.], dtype=float32)
+    """
 
     def __init__(
         self,

@@ -15,7 +15,26 @@ from everflow.ops.linalg.operators.identity import LinearOperatorIdentity
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """`base_operator` + u diag(diag_update) vᴴ, where u and v have few columns; v is u where it is not given."""
+    """`base_operator` + u diag(diag_update) vᴴ, where u and v have few columns; v is u where it is not given.
+
+    Args:
+        base_operator: The operator that is updated.
+        u: A matrix [..., rows, few].
+        diag_update: The diagonal between u and v; ones if None.
+        v: A matrix [..., columns, few]; u if None.
+        is_diag_update_positive: A promise that the diagonal is positive; None leaves it open.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> base = tf.linalg.LinearOperatorDiag([1.0, 1.0], is_positive_definite=True)
+        >>> sess.run(tf.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [1.0]]).to_dense())
+        array([[2., 1.],
+               [1., 2.]], dtype=float32)
+    """
 
     def __init__(
         self,

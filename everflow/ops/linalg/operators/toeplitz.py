@@ -14,7 +14,22 @@ from everflow.ops.math.fft import fft
 
 
 class LinearOperatorToeplitz(LinearOperator):
-    """Toeplitz matrices, by their first columns and rows [..., n]."""
+    """Toeplitz matrices, by their first columns and rows [..., n].
+
+    Args:
+        col: The first columns.
+        row: The first rows.
+        is_non_singular: A promise that it has an inverse; None leaves it open.
+        is_self_adjoint: A promise that it equals its conjugate transpose; None leaves it open.
+        is_positive_definite: A promise that x^H A x has a positive real part for all x but 0; None leaves it open.
+        is_square: A promise that it has as many rows as columns; None leaves it open.
+        name: What the operations' names start with.
+
+    Example:
+        >>> sess.run(tf.linalg.LinearOperatorToeplitz([1.0, 2.0], [1.0, 3.0]).to_dense())
+        array([[1., 3.],
+               [2., 1.]], dtype=float32)
+    """
 
     def __init__(
         self,
