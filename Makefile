@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help run test test-all check-fast metrics bench docs docs-serve docs-pictures proto clean
+.PHONY: help run test test-all check-fast metrics bench docs docs-serve docs-pictures stubs proto clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ docs-serve: $(STAMP)  ## show the documentation while it is written
 
 docs-pictures: $(STAMP)  ## draw the pictures of the documentation again
 	$(BIN)/python -m docsite.pictures
+
+stubs: $(STAMP)  ## write the stubs (.pyi) of the public namespaces again
+	$(BIN)/python -m docsite.stubs
 
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
 proto:  ## compile everflow/protos/*.proto again

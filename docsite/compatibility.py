@@ -12,18 +12,16 @@ import pathlib
 
 import everflow as tf
 from docsite import reasons
-from everflow.contrib import _MISSING as MISSING_CONTRIB
 from everflow.framework import api_names
+from everflow.framework.api_names import MISSING_CONTRIB
 from everflow.kernels import registry
 
-HERE = pathlib.Path(__file__).parent
 FRAMEWORK = pathlib.Path(api_names.__file__).parent
 
 
 def public_names() -> list[str]:
     """Every public name of TensorFlow 1.15, without raw ops and the copies of all below tf.compat."""
-    contrib = [f"contrib.{name}" for name in (HERE / "contrib_names.txt").read_text().split()]
-    return sorted(set((FRAMEWORK / "api_names.txt").read_text().split()) | set(contrib))
+    return sorted(api_names.public_names())
 
 
 @functools.cache

@@ -9,6 +9,7 @@ when first touched: importing everflow loads only what makes tensors behave, and
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from everflow.platform.spinning import choose_spinning as _choose_spinning
@@ -22,6 +23,7 @@ import everflow.ops.math.binary
 import everflow.runtime.session
 from everflow.framework.lazy_names import add_names as _add_names
 from everflow.framework.lazy_names import imported_names as _imported_names
+from everflow.platform.namespaces import make_namespace as _make_namespace
 from everflow.runtime.session import register_target as _register_target
 from everflow.version import (
     COMPILER_VERSION,
@@ -33,7 +35,6 @@ from everflow.version import (
     MONOLITHIC_BUILD,
     VERSION,
 )
-from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 
 # Sessions on clusters: who needs none needs no gRPC.
 _register_target("grpc://", "everflow.cluster.client", "RemoteExecutor")
@@ -82,9 +83,7 @@ def __getattr__(name: str):
     if name in _NAMESPACES and name not in _absent_namespaces():
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _TENSORFLOW_PACKAGES:
-        import sys
-
-        if "tensorflow" in sys.modules and f"{__name__}.legacy.paths" in sys.modules:
+        if "tensorflow" in _sys.modules and f"{__name__}.legacy.paths" in _sys.modules:
             return _importlib.import_module(f"tensorflow.{name}")
     elif name == "__all__":
         return [public for public in __dir__() if not public.startswith("_") and public not in _absent_namespaces()]
@@ -93,7 +92,7 @@ def __getattr__(name: str):
         value = getattr(_importlib.import_module(module), original)
         globals()[name] = value
         return value
-    raise AttributeError(_explain_missing(name), name=name)
+    raise AttributeError(name)  # said in full by `platform/namespaces.py`
 
 
 def _absent_namespaces() -> set[str]:
@@ -102,16 +101,11 @@ def _absent_namespaces() -> set[str]:
     return _NAMESPACES - {module.name for module in iter_modules(__path__)}
 
 
-def _explain_missing(name: str) -> str:
-    from everflow.framework.api_names import in_tensorflow  # builds on this module
-
-    message = f"module 'tensorflow' has no attribute {name!r}"
-    return f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if in_tensorflow(name) else message
-
-
 def __dir__():
     return sorted({*globals(), *_NAMESPACES, *_imported_names(__file__)})
 
+
+_make_namespace(_sys.modules[__name__])
 
 # The names on `tf` itself: to add one, add it to an import here. Nothing of this is imported when a program runs:
 # `__getattr__` reads which module has a name, and loads that module when the name is first touched. Type checkers and

@@ -79,15 +79,13 @@ def work(cluster, server, task_index):
         loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
         accuracy = tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), y), tf.float32))
         global_step = tf.train.get_or_create_global_step()
-        optimizer = tf.train.AdamOptimizer(0.01)
-        if FLAGS.sync:
-            optimizer = tf.train.SyncReplicasOptimizer(
-                optimizer, replicas_to_aggregate=workers, total_num_replicas=workers
-            )
+        adam = tf.train.AdamOptimizer(0.01)
+        together = tf.train.SyncReplicasOptimizer(adam, replicas_to_aggregate=workers, total_num_replicas=workers)
+        optimizer = together if FLAGS.sync else adam
         train = optimizer.minimize(loss, global_step=global_step)
     hooks = [tf.train.StopAtStepHook(last_step=FLAGS.train_steps)]
     if FLAGS.sync:
-        hooks.append(optimizer.make_session_run_hook(is_chief, num_tokens=0))
+        hooks = hooks + [together.make_session_run_hook(is_chief, num_tokens=0)]
     # A worker needs the parameter servers and itself, and doesn't wait for the others.
     config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:%d" % task_index])
     random = np.random.RandomState(task_index)

@@ -32,7 +32,7 @@ data_index = 0
 
 def build_dataset(words, n_words):
     """Process raw inputs into a dataset."""
-    count = [["UNK", -1]]
+    count = [("UNK", -1)]
     count.extend(collections.Counter(words).most_common(n_words - 1))
     dictionary = {word: i for i, (word, _) in enumerate(count)}
     data = [dictionary.get(word, 0) for word in words]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import everflow as tf
-from everflow.framework.api_names import in_tensorflow
+from everflow.framework.api_names import MISSING_CONTRIB, in_tensorflow
 from everflow.framework.lazy_names import imported_names
 
 
@@ -85,4 +85,4 @@ def test_contrib_tells_missing_parts_from_misspelt_ones():
         _ = tf.contrib.timeseries
     with pytest.raises(AttributeError, match="no attribute 'timeseris'$"):
         _ = tf.contrib.timeseris
-    assert not [name for name in tf.contrib._MISSING if importlib.util.find_spec(f"everflow.contrib.{name}")]
+    assert not [name for name in MISSING_CONTRIB if importlib.util.find_spec(f"everflow.contrib.{name}")]

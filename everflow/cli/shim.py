@@ -3,6 +3,7 @@ train.py`, `pip check` and requirements that name tensorflow work.
 
 everflow shim              write it
 everflow shim --remove     take it away again
+everflow shim --types      write only the stubs of tensorflow, for editors and type checkers, into ./typings
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import sys
 import sysconfig
 import tempfile
 
+from everflow.cli.served_stubs import served_stubs
 from everflow.version import EVERFLOW_VERSION, VERSION
 
-USAGE = "everflow shim [--remove]"
+USAGE = "everflow shim [--remove | --types [FOLDER]]"
 _PACKAGE, _INFO = "tensorflow", f"tensorflow-{VERSION}.dist-info"
 _INSTALLER = "everflow"
 _CODE = '''"""Everflow under TensorFlow's name, written by `everflow shim`; `everflow shim --remove` takes it away."""
@@ -44,13 +46,21 @@ _FILES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--remove", action="store_true", help="take away what was written")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--remove", action="store_true", help="take away what was written")
+    what.add_argument(
+        "--types",
+        metavar="FOLDER",
+        nargs="?",
+        const="typings",
+        help="write the stubs of tensorflow into a folder that editors look into (typings), and nothing else",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
     folder = sysconfig.get_paths()["purelib"]
     try:
-        said = remove(folder) if args.remove else write(folder)
+        said = write_types(args.types) if args.types else remove(folder) if args.remove else write(folder)
     except (OSError, ValueError) as e:
         print(f"everflow shim: {e}", file=sys.stderr)
         return 1
@@ -79,13 +89,22 @@ def write(folder: str) -> str:
         raise ValueError(f"a TensorFlow is installed in {where}; `pip uninstall tensorflow` takes it away")
     staged = tempfile.mkdtemp(prefix=".everflow-shim-", dir=folder)
     try:
-        for name, text in _FILES.items():
+        files = {**_FILES, **{f"{_PACKAGE}/{name}": text for name, text in served_stubs().items()}}
+        for name, text in files.items():
             _write(staged, name, text)
-        _write(staged, f"{_INFO}/RECORD", "".join(f"{name},,\n" for name in (*_FILES, f"{_INFO}/RECORD")))
+        _write(staged, f"{_INFO}/RECORD", "".join(f"{name},,\n" for name in (*files, f"{_INFO}/RECORD")))
         _move_in(staged, folder)
     finally:
         shutil.rmtree(staged)
     return f"import tensorflow gives Everflow {EVERFLOW_VERSION} in {sys.prefix}; `everflow shim --remove` ends that."
+
+
+def write_types(folder: str) -> str:
+    """Put the stubs of tensorflow into a folder, in place of those that are there."""
+    shutil.rmtree(os.path.join(folder, _PACKAGE), ignore_errors=True)
+    for name, text in served_stubs().items():
+        _write(folder, f"{_PACKAGE}/{name}", text)
+    return f"Pyright and VS Code find the types of tensorflow in {folder}; for mypy, set MYPYPATH={folder}."
 
 
 def _write(folder: str, name: str, text: str) -> None:

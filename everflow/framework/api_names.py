@@ -1,5 +1,5 @@
-"""The public names of TensorFlow 1.15 (`api_names.txt`), so that an error can tell a missing feature from a misspelt
-name.
+"""The public names of TensorFlow 1.15 (`api_names.txt`, and `contrib_names.txt` for tf.contrib), so that an error can tell
+a missing feature from a misspelt name.
 """
 
 from __future__ import annotations
@@ -8,10 +8,29 @@ import functools
 import pathlib
 from typing import Any
 
+# The parts of tf.contrib that are missing here as a whole.
+MISSING_CONTRIB = frozenset(
+    """
+    batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg optimizer_v2
+    periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
+    stat_summarizer tensor_forest timeseries
+    """.split()
+)
+
+
+@functools.cache
+def public_names() -> frozenset[str]:
+    """Every public name, without raw ops and the copies of all below tf.compat."""
+    here = pathlib.Path(__file__)
+    contrib = {f"contrib.{name}" for name in here.with_name("contrib_names.txt").read_text().split()}
+    return frozenset(here.with_name("api_names.txt").read_text().split()) | contrib
+
 
 @functools.cache
 def _names() -> frozenset[str]:
-    return frozenset(pathlib.Path(__file__).with_name("api_names.txt").read_text().split())
+    """Public names, and packages of tf.contrib."""
+    parts = {".".join(name.split(".")[:2]) for name in public_names() if name.startswith("contrib.")}
+    return public_names() | parts | {f"contrib.{name}" for name in MISSING_CONTRIB}
 
 
 def in_tensorflow(name: str) -> bool:
@@ -23,9 +42,15 @@ def in_tensorflow(name: str) -> bool:
     return name in _names() or name.split(".")[0] == "contrib"
 
 
+def is_listed(name: str) -> bool:
+    """The same, but of tf.contrib only what TensorFlow shows there."""
+    return name in _names()
+
+
 def ending_in(name: str) -> list[str]:
-    """The public names whose last part is `name`, shortest first."""
-    return sorted((n for n in _names() if n.rpartition(".")[2] == name), key=lambda n: (n.count("."), n))
+    """The public names whose last part is `name`, shortest first, tf.contrib's last."""
+    found = (n for n in _names() if n.rpartition(".")[2] == name)
+    return sorted(found, key=lambda n: (n.startswith("contrib."), n.count("."), n))
 
 
 def resolve(root: Any, path: str) -> Any:

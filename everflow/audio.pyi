@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, ScalarLike, TensorLike
+
+def decode_wav(contents: TensorLike, desired_channels: ScalarLike | None = -1, desired_samples: ScalarLike | None = -1, name: str | None = None) -> Any: ...
+def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> _tf.Tensor: ...

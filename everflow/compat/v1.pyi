@@ -1,0 +1,2 @@
+# Made by `make stubs`.
+from everflow import *

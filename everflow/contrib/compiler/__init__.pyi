@@ -1,0 +1,3 @@
+# Made by `make stubs`.
+
+from everflow.contrib.compiler import jit as jit

@@ -1,0 +1,3 @@
+# Made by `make stubs`.
+
+from everflow.estimator import ProfilerHook as ProfilerHook

@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, TensorLike
+
+def sparsemax(logits: TensorLike, name: str | None = None) -> _tf.Tensor: ...
+def sparsemax_loss(logits: TensorLike, sparsemax: Any, labels: Any, name: str | None = None) -> _tf.Tensor: ...

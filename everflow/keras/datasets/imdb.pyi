@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+from everflow._typing import Any, ScalarLike, TensorLike
+
+OF_SEQUENCES: str
+def get_word_index(path: Any = 'imdb_word_index.json') -> Any: ...
+def load_data(path: Any = 'imdb.npz', num_words: Any = None, skip_top: ScalarLike | None = 0, maxlen: Any = None, seed: TensorLike = 113, start_char: ScalarLike | None = 1, oov_char: ScalarLike | None = 2, index_from: ScalarLike | None = 3, **kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]: ...

@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+from everflow._typing import AbstractContextManager, Any
+
+keras_style: bool
+def keras_style_scope() -> AbstractContextManager[Any]: ...
+def set_keras_style() -> None: ...

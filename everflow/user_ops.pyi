@@ -1,0 +1,4 @@
+# Made by `make stubs`.
+import everflow as _tf
+
+def my_fact() -> _tf.Tensor: ...

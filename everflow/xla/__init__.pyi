@@ -1,0 +1,3 @@
+# Made by `make stubs`.
+
+from everflow.xla import experimental as experimental
