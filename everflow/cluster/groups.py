@@ -6,18 +6,15 @@ find each other; tensors then travel between them directly (`kernels/process_gro
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-import torch.distributed as dist
-
 from everflow.cluster import wire
 from everflow.framework import errors
 from everflow.kernels.exchange import Membership
-from everflow.kernels.process_group import ProcessGroup, timeout_of_environment
+from everflow.kernels.process_group import ProcessGroup, Store
 from everflow.protos import worker_pb2
 
 if TYPE_CHECKING:
@@ -48,7 +45,7 @@ class Leader:
         self._host = host
         self._condition = threading.Condition()
         self._groups: dict[int, _Forming] = {}
-        self._store: dist.TCPStore | None = None
+        self._store: Store | None = None
         self._is_closed = False
 
     def close(self) -> None:
@@ -94,16 +91,8 @@ class Leader:
     def _address(self) -> str:
         """The address of the store, which begins when it is first needed; it listens where the server does."""
         if self._store is None:
-            listener = socket.create_server((_bound(self._host), 0))
-            port = listener.getsockname()[1]
-            self._store = dist.TCPStore(
-                self._host, port, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach()
-            )
-        return f"{self._host}:{self._store.port}"
-
-
-def _bound(host: str) -> str:
-    return "127.0.0.1" if host in ("localhost", "127.0.0.1") else "0.0.0.0"
+            self._store = Store.serve(self._host)
+        return self._store.address
 
 
 class Groups:
@@ -162,16 +151,7 @@ class Groups:
 
     def _connect(self, name: str, rank: int, size: int) -> ProcessGroup:
         address, _, prefix = name.partition("/")
-        host, _, port = address.rpartition(":")
-        if not port.isdigit():
-            raise errors.UnavailableError(None, None, f"{self._leader_task} gave no address to meet at: {name!r}")
-        try:
-            store = dist.TCPStore(host, int(port), is_master=False, timeout=timeout_of_environment())
-        except RuntimeError as e:
-            raise errors.UnavailableError(
-                None, None, f"The store of {self._leader_task} can't be reached: {e}"
-            ) from None
-        return ProcessGroup(dist.PrefixStore(prefix, store), rank, size, self._host)
+        return ProcessGroup(Store.at(address).part(prefix), rank, size, self._host)
 
     def close(self) -> None:
         """Leave all groups."""

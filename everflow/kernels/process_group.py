@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import socket
 import threading
 import time
 import zlib
@@ -43,6 +44,36 @@ def timeout_of_environment() -> datetime.timedelta:
     return datetime.timedelta(seconds=float(os.environ.get("EVERFLOW_COLLECTIVE_TIMEOUT", 7 * 86400)))
 
 
+class Store:
+    """Where processes that are to be a group leave word for each other."""
+
+    def __init__(self, store: dist.Store, address: str) -> None:
+        self.store, self.address = store, address
+
+    @classmethod
+    def serve(cls, host: str) -> Store:
+        """One that this process keeps; it listens on loopback only where that is its host's name."""
+        listener = socket.create_server(("127.0.0.1" if host in ("localhost", "127.0.0.1") else "0.0.0.0", 0))
+        port = listener.getsockname()[1]
+        store = dist.TCPStore(host, port, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach())
+        return cls(store, f"{host}:{port}")
+
+    @classmethod
+    def at(cls, address: str) -> Store:
+        """One that another process keeps."""
+        host, _, port = address.rpartition(":")
+        if not port.isdigit():
+            raise errors.UnavailableError(None, None, f"Processes can't meet at {address!r}: it is no host:port")
+        try:
+            return cls(dist.TCPStore(host, int(port), is_master=False, timeout=timeout_of_environment()), address)
+        except RuntimeError as e:
+            raise errors.UnavailableError(None, None, f"The store at {address} can't be reached: {e}") from None
+
+    def part(self, name: str) -> Store:
+        """The same store, with names of its own."""
+        return Store(dist.PrefixStore(name, self.store), self.address)
+
+
 @dataclass(eq=False, slots=True)
 class Request:
     """What a process has to give or wants to get. All processes of the group use the same `key` for it."""
@@ -66,7 +97,7 @@ class ProcessGroup:
 
     def __init__(
         self,
-        store: dist.Store,
+        store: Store,
         rank: int,
         size: int,
         host: str = "localhost",
@@ -79,7 +110,7 @@ class ProcessGroup:
         options._devices = [gloo.create_device(hostname=host)]
         options._timeout = timeout or timeout_of_environment()
         try:
-            self._group = gloo(store, rank, size, options)
+            self._group = gloo(store.store, rank, size, options)
         except RuntimeError as e:
             raise errors.UnavailableError(None, None, f"No connection between {size} processes: {e}") from None
         self._condition = threading.Condition()

@@ -9,14 +9,14 @@ import torch.distributed as dist
 
 from everflow.framework import errors
 from everflow.kernels import process_group
-from everflow.kernels.process_group import BROADCAST, GATHER, REDUCE, ProcessGroup, Request
+from everflow.kernels.process_group import BROADCAST, GATHER, REDUCE, ProcessGroup, Request, Store
 
 _SOON = datetime.timedelta(seconds=20)
 
 
 @pytest.fixture(params=[2, 3])
 def groups(request):
-    store = dist.HashStore()
+    store = Store(dist.HashStore(), "here")
     with ThreadPoolExecutor(request.param) as pool:
         made = list(
             pool.map(lambda rank: ProcessGroup(store, rank, request.param, timeout=_SOON), range(request.param))
@@ -112,9 +112,19 @@ def test_a_lost_process_ends_the_others(groups):
 
 def test_one_that_hangs_ends_the_others_in_time(monkeypatch):
     monkeypatch.setenv("EVERFLOW_COLLECTIVE_TIMEOUT", "0.5")
-    store = dist.HashStore()
+    store = Store(dist.HashStore(), "here")
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda rank: ProcessGroup(store, rank, 2), range(2))
     with pytest.raises(errors.UnavailableError, match="took too long"):
         _submit(first, 1, REDUCE, [1.0]).result(20)
     second.close()
+
+
+def test_stores_are_found_by_their_address():
+    kept = Store.serve("localhost")
+    found = Store.at(kept.address)
+    kept.part("a").store.set("word", "yes")
+    found.part("b").store.set("word", "no")
+    assert found.part("a").store.get("word") == b"yes" and found.address.startswith("localhost:")
+    with pytest.raises(errors.UnavailableError, match="host:port"):
+        Store.at("nowhere")
