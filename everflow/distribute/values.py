@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 from everflow.distribute import context
-from everflow.distribute.reduce_ops import read_all
 from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
@@ -70,11 +69,11 @@ def regroup(structures, always_wrap: bool = False):
     """Structures of the replicas as one structure, whose leaves have a part for each replica."""
 
     def join(*parts):
-        if len(parts) == 1 and not always_wrap:
-            return parts[0]
         holder = getattr(parts[0], "_distributed_container", None)
         if holder is not None and all(getattr(p, "_distributed_container", None) is holder for p in parts):
             return holder
+        if len(parts) == 1 and not always_wrap:
+            return parts[0]
         if all(p is parts[0] for p in parts) and not always_wrap:
             return parts[0]
         return PerReplica(parts)
@@ -187,7 +186,7 @@ class MirroredVariable(DistributedVariable):
                 value = strategy.extended.broadcast_to(
                     value.values[0] if isinstance(value, DistributedValues) else value, self
                 )
-            elif isinstance(value, DistributedValues):
+            elif isinstance(value, DistributedValues) or strategy.extended._has_replicas_elsewhere:
                 value = strategy.extended.reduce_to(self._aggregation, value, self)
             return self._each(method, value, *others, **named)
 
@@ -213,7 +212,8 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _across(self):
         frame = context.current()
-        return read_all(self) if frame.replica_context is None and frame.update_device is None else None
+        is_across = frame.replica_context is None and frame.update_device is None
+        return self._strategy.extended._read_across(self) if is_across else None
 
     def value(self):
         """The replica's own value, or across replicas all of them put together."""
