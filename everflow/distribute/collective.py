@@ -69,13 +69,13 @@ class CollectiveExtended(MirroredExtended):
     def __init__(self, container_strategy, communication, resolver: ClusterResolver, gpus=None):
         jobs = resolver.cluster_spec().as_dict()
         self._cluster = resolver.cluster_spec() if jobs else None
-        self._task = (resolver.task_type, resolver.task_id) if jobs else None
-        self.num_workers, self.worker_index, self._leader = _place(jobs, self._task)
+        self.task = (resolver.task_type, resolver.task_id) if jobs else None
+        self.num_workers, self.worker_index, self._leader = _place(jobs, self.task)
         self._is_chief = self.worker_index == 0
         self._hint = communication.value
         gpus = len(list_physical_devices("GPU")) if gpus is None else gpus
         local = [f"/device:GPU:{i}" for i in range(gpus)] or ["/device:CPU:0"]
-        prefix = "/job:{}/task:{}".format(*self._task) if self._task else ""
+        prefix = "/job:{}/task:{}".format(*self.task) if self.task else ""
         super().__init__(container_strategy, [prefix + name for name in local])
         self._worker_device = prefix
         self._first_replica_id = self.worker_index * len(self._devices)
@@ -92,20 +92,20 @@ class CollectiveExtended(MirroredExtended):
         rewrites = config.graph_options.rewrite_options
         rewrites.scoped_allocator_optimization = rewriter_config_pb2.RewriterConfig.ON
         rewrites.scoped_allocator_opts.enable_op[:] = ["CollectiveReduce"]
-        if self._task:
+        if self.task:
             config.device_filters[:] = [self._worker_device]
             config.experimental.collective_group_leader = self._leader
         return config
 
     def session_target(self, config: config_pb2.ConfigProto | None = None) -> str:
         """What a session of this worker takes as its target; its server is started where it is not running yet."""
-        if self._task is None or self.num_workers == 1:
+        if self.task is None or self.num_workers == 1:
             return ""
-        address = self._cluster.task_address(*self._task)
+        address = self._cluster.task_address(*self.task)
         if address not in _servers:
             made = type(config)() if config is not None else config_pb2.ConfigProto()
             made.CopyFrom(config or made)
-            _servers[address] = Server(self._cluster, *self._task, config=self.update_config_proto(made))
+            _servers[address] = Server(self._cluster, *self.task, config=self.update_config_proto(made))
         return _servers[address].target
 
     # --- variables ---------------------------------------------------------------------------

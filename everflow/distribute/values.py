@@ -140,6 +140,14 @@ class DistributedVariable(_Parted, Variable):
 
     initializer = property(lambda self: group(*[v.initializer for v in self._values]))
 
+    def initialized_value(self):
+        """Its value, or the initial one where it has none; that comes from another process where there are several, and
+        those don't ask for it.
+        """
+        if self._strategy.extended._has_replicas_elsewhere:
+            return self.get().read_value()
+        return self.get().initialized_value()
+
     def _each(self, method: str, *args, **kwargs):
         """Call a method of every copy, each with its own part of the arguments."""
         return self._strategy.extended.update(
@@ -155,7 +163,7 @@ _FACTS = """
     name dtype shape op handle graph device initial_value constraint trainable synchronization _shared_name _unique_id _in_graph_mode
     _handle_name _graph_element _initializer_op _save_slice_info create
 """
-_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initialized_value load numpy is_initialized _as_graph_element _dense_var_to_tensor _ref"
+_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto load numpy is_initialized _as_graph_element _dense_var_to_tensor _ref"
 for _name in _FACTS.split():
     setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
 for _name in _METHODS.split():
