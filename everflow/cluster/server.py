@@ -74,10 +74,13 @@ class Server:
         mine = addresses.pop(self._task)
         config = self._server_def.default_session_config
         self._peers = {task: wire.Peer(address, task) for task, address in addresses.items()}
-        worker = Worker(self._task, config, self._peers.__getitem__)
-        self._master = Master(worker, self._peers, config)
-        self._server = wire.make_server({wire.MASTER: self._master, wire.WORKER: worker})
         host, _, port = mine.rpartition(":")
+        # Without a leader that somebody chose, the first task of the job is it.
+        first = f"/job:{self._server_def.job_name}/replica:0/task:{min(jobs.task_indices(self._server_def.job_name))}"
+        leader = config.experimental.collective_group_leader or first
+        self._worker = Worker(self._task, config, self._peers.__getitem__, leader, host or "localhost")
+        self._master = Master(self._worker, self._peers, config)
+        self._server = wire.make_server({wire.MASTER: self._master, wire.WORKER: self._worker})
         if not port.isdigit():
             raise errors.InvalidArgumentError(None, None, f"Could not parse port for local server from {mine!r}")
         try:
@@ -110,6 +113,7 @@ class Server:
         _started.discard(self)
         wire.MASTERS_HERE.pop(self.target, None)
         self._server.stop(0).wait()
+        self._worker.groups.close()
         for peer in self._peers.values():
             peer.close()
 

@@ -34,7 +34,7 @@ _METHODS = {
     ),
     WORKER: (
         worker_pb2,
-        "GetStatus CreateWorkerSession DeleteWorkerSession RegisterGraph DeregisterGraph RunGraph CleanupGraph CleanupAll RecvTensor",
+        "GetStatus CreateWorkerSession DeleteWorkerSession RegisterGraph DeregisterGraph RunGraph CleanupGraph CleanupAll RecvTensor CompleteGroup",
     ),
 }
 # service → method → (request class, response class)

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from everflow.cluster import edges, wire
+from everflow.cluster.groups import Groups
 from everflow.cluster.rendezvous import Carrier, Rendezvous, from_proto, pack
 from everflow.cluster.values import encode
 from everflow.framework import errors
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
+from everflow.kernels.exchange import EXCHANGE, Exchange
 from everflow.kernels.rendezvous import CARRIER
 from everflow.protos import config_pb2, device_attributes_pb2, rewriter_config_pb2, tensor_pb2, worker_pb2
 from everflow.runtime import devices, tracing
@@ -36,8 +38,18 @@ if TYPE_CHECKING:
 class Worker:
     """Serves `tensorflow.WorkerService` for one task."""
 
-    def __init__(self, task: str, config: config_pb2.ConfigProto, peer_of: Callable[[str], wire.Peer]) -> None:
+    def __init__(
+        self,
+        task: str,
+        config: config_pb2.ConfigProto,
+        peer_of: Callable[[str], wire.Peer],
+        leader: str = "",
+        host: str = "localhost",
+    ) -> None:
+        """`leader` is the task that brings groups for collective ops together, `host` this task's own."""
         self.task = task
+        self.groups = Groups(self, leader or task, host, peer_of)
+        self._exchange = Exchange(self.groups.resolve)
         self.device_names = devices.device_names(config, task)
         self.attributes = [_attributes_proto(d) for d in devices.attributes_of(self.device_names)]
         self._incarnations = {a.incarnation for a in self.attributes}
@@ -109,6 +121,7 @@ class Worker:
         call.when_over(step.cancel)
         carrier = Carrier(request.step_id, self._rendezvous_of(request.step_id), step, self._peer_of)
         step.container[CARRIER] = carrier
+        step.container[EXCHANGE] = self._exchange
         response = worker_pb2.RunGraphResponse()
         try:
             if timeout_in_ms > 0:
@@ -156,6 +169,11 @@ class Worker:
         values = [rendezvous.take(key, call) for key in keys]
         self._forget_spent(request.step_id)
         return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
+
+    def CompleteGroup(
+        self, request: worker_pb2.CompleteGroupRequest, call: wire.Call
+    ) -> worker_pb2.CompleteGroupResponse:
+        return self.groups.complete(request, call)
 
     def _session(self, handle: str) -> _WorkerSession:
         with self._lock:

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from everflow.cluster.server import Server
 from everflow.contrib.framework.kept_arguments import keep
-from everflow.distribute import mirrored, reduction
+from everflow.distribute import collective, mirrored, reduction
 from everflow.distribute.central_storage import CentralExtended
 from everflow.distribute.cluster_resolver import TFConfigClusterResolver
 from everflow.distribute.context import (  # noqa: F401
@@ -47,6 +47,13 @@ class MirroredStrategy(mirrored.MirroredStrategy):
             raise ValueError(f"Give the devices or how many GPUs, not both: devices={devices}, num_gpus={num_gpus}")
         super().__init__(devices, cross_device_ops or cross_tower_ops)
         self._auto_shard_dataset = auto_shard_dataset
+
+
+class CollectiveAllReduceStrategy(collective.MultiWorkerMirroredStrategy):
+    """`tf.distribute.experimental.MultiWorkerMirroredStrategy`, which may be told how many GPUs a worker has."""
+
+    def __init__(self, num_gpus_per_worker=0, communication=collective.CollectiveCommunication.AUTO):
+        super().__init__(communication, _gpus=num_gpus_per_worker)
 
 
 class ParameterServerStrategy(DistributionStrategy):

@@ -10,5 +10,6 @@ from everflow.framework.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from everflow.distribute.central_storage import CentralStorageStrategy, ParameterServerStrategy
+    from everflow.distribute.collective import CollectiveCommunication, MultiWorkerMirroredStrategy
 
 __getattr__, __dir__ = lazy_names(__name__, __file__)

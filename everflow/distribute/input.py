@@ -61,8 +61,11 @@ class DistributedIterator:
 
     def __init__(self, strategy, dataset, split: bool):
         self._strategy = strategy
-        count = strategy.num_replicas_in_sync
-        dataset = _split(dataset, count) if split else dataset
+        if split:
+            dataset = _split(dataset, strategy.num_replicas_in_sync)
+            context = strategy._input_context()
+            if context.num_input_pipelines > 1:
+                dataset = dataset.shard(context.num_input_pipelines, context.input_pipeline_id)
         self._eager = executing_eagerly()
         self._iterator = iter(dataset) if self._eager else make_initializable_iterator(dataset)
 

@@ -50,6 +50,8 @@ class MirroredStrategy(Strategy):
 class MirroredExtended(StrategyExtended):
     """What `MirroredStrategy` does: a copy of each variable on every device, a thread for each replica."""
 
+    _first_replica_id = 0  # other processes may have replicas, too
+
     def __init__(self, container_strategy, devices=None, cross_device_ops=None):
         super().__init__(container_strategy)
         self._devices = tuple(full_device(d) for d in devices or _all_devices())
@@ -298,6 +300,7 @@ class _Replica:
 class _MirroredReplicaContext(ReplicaContext):
     def __init__(self, owner: _Replicas, replica: _Replica):
         super().__init__(owner.strategy, replica.index)
+        self._replica_id = owner.extended._first_replica_id + replica.index
         self._owner = owner
         self._replica = replica
         self._variables_seen: dict = {}

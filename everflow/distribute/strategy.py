@@ -174,6 +174,7 @@ class StrategyExtended:
     worker_devices = property(lambda self: self._devices, doc="The devices that replicas run on.")
     parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
     _num_replicas_in_sync = property(lambda self: len(self._devices))
+    _has_replicas_elsewhere = False  # in other processes, which draw graphs of their own
     experimental_between_graph = property(lambda self: False, doc="Whether each worker draws a graph of its own.")
     experimental_should_init = property(lambda self: True)
     should_checkpoint = property(lambda self: True)
@@ -227,8 +228,12 @@ class StrategyExtended:
     def read_var(self, v):
         """A variable's value across replicas."""
         if isinstance(v, SyncOnReadVariable):
-            return read_all(v)
+            return self._read_across(v)
         return array.identity(v.value() if hasattr(v, "value") and callable(v.value) else v)
+
+    def _read_across(self, variable):
+        """The value of a variable whose copies go their own way, put together from all replicas."""
+        return read_all(variable)
 
     # --- replicas ----------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 from everflow.distribute import context
-from everflow.distribute.reduce_ops import read_all
 from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
@@ -70,11 +69,11 @@ def regroup(structures, always_wrap: bool = False):
     """Structures of the replicas as one structure, whose leaves have a part for each replica."""
 
     def join(*parts):
-        if len(parts) == 1 and not always_wrap:
-            return parts[0]
         holder = getattr(parts[0], "_distributed_container", None)
         if holder is not None and all(getattr(p, "_distributed_container", None) is holder for p in parts):
             return holder
+        if len(parts) == 1 and not always_wrap:
+            return parts[0]
         if all(p is parts[0] for p in parts) and not always_wrap:
             return parts[0]
         return PerReplica(parts)
@@ -141,6 +140,14 @@ class DistributedVariable(_Parted, Variable):
 
     initializer = property(lambda self: group(*[v.initializer for v in self._values]))
 
+    def initialized_value(self):
+        """Its value, or the initial one where it has none; that comes from another process where there are several, and
+        those don't ask for it.
+        """
+        if self._strategy.extended._has_replicas_elsewhere:
+            return self.get().read_value()
+        return self.get().initialized_value()
+
     def _each(self, method: str, *args, **kwargs):
         """Call a method of every copy, each with its own part of the arguments."""
         return self._strategy.extended.update(
@@ -156,7 +163,7 @@ _FACTS = """
     name dtype shape op handle graph device initial_value constraint trainable synchronization _shared_name _unique_id _in_graph_mode
     _handle_name _graph_element _initializer_op _save_slice_info create
 """
-_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initialized_value load numpy is_initialized _as_graph_element _dense_var_to_tensor _ref"
+_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto load numpy is_initialized _as_graph_element _dense_var_to_tensor _ref"
 for _name in _FACTS.split():
     setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
 for _name in _METHODS.split():
@@ -187,7 +194,7 @@ class MirroredVariable(DistributedVariable):
                 value = strategy.extended.broadcast_to(
                     value.values[0] if isinstance(value, DistributedValues) else value, self
                 )
-            elif isinstance(value, DistributedValues):
+            elif isinstance(value, DistributedValues) or strategy.extended._has_replicas_elsewhere:
                 value = strategy.extended.reduce_to(self._aggregation, value, self)
             return self._each(method, value, *others, **named)
 
@@ -213,7 +220,8 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _across(self):
         frame = context.current()
-        return read_all(self) if frame.replica_context is None and frame.update_device is None else None
+        is_across = frame.replica_context is None and frame.update_device is None
+        return self._strategy.extended._read_across(self) if is_across else None
 
     def value(self):
         """The replica's own value, or across replicas all of them put together."""

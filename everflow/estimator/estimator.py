@@ -21,7 +21,7 @@ from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig, TaskType, default_session_config
 from everflow.estimator.spec import EstimatorSpec, check_hooks
 from everflow.estimator.warm_start_settings import as_warm_start_settings
-from everflow.framework import nest
+from everflow.framework import nest, strategy_context
 from everflow.framework.errors import NotFoundError
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
@@ -242,7 +242,8 @@ class Estimator:
         """Metrics, loss and step over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
         hooks = self._eval_hooks(steps, hooks)
         checkpoint_path = checkpoint_path or self._newest_checkpoint()
-        with Graph().as_default() as graph, graph.device(self._device_fn):
+        # Training may be under way around this, in the scope of its strategy.
+        with strategy_context.entered(None), Graph().as_default() as graph, graph.device(self._device_fn):
             scaffold, update_op, values, all_hooks = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, values, all_hooks, self.eval_dir(name))
 

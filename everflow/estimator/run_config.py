@@ -55,7 +55,11 @@ class RunConfig:
         self._set(**{**settings, "model_dir": _model_dir(environment, settings["model_dir"])})
         self._service = environment.get("service", None)
         self._cluster = environment.get("cluster", {})
-        place = _place_in_cluster(environment) if self._cluster else _place_alone(environment)
+        workers = getattr(self._train_distribute, "extended", None)
+        if getattr(workers, "task", None) is not None:
+            place = _place_of_worker(workers)
+        else:
+            place = _place_in_cluster(environment) if self._cluster else _place_alone(environment)
         self.__dict__.update({f"_{key}": value for key, value in place.items()})
         if self._session_config is None and self.task_type != TaskType.EVALUATOR and self._cluster:
             self._session_config = _cluster_session_config(self.task_type, self.task_id)
@@ -188,6 +192,20 @@ def _place(task_type, **facts):
     """What is known of a process in its cluster. An evaluator looks at checkpoints only: the others don't see it."""
     nothing = {"global_id_in_cluster": None, "master": "", "evaluation_master": "", "is_chief": False}
     return {**nothing, "num_ps_replicas": 0, "num_worker_replicas": 0, "task_type": task_type, **facts}
+
+
+def _place_of_worker(extended):
+    """What this process is among the workers of a strategy: they need no chief of their own kind."""
+    task_type, task_id = extended.task
+    if task_type == TaskType.EVALUATOR:
+        return _place(task_type, task_id=task_id)
+    return _place(
+        task_type,
+        task_id=task_id,
+        global_id_in_cluster=extended.worker_index,
+        is_chief=extended.should_checkpoint,
+        num_worker_replicas=extended.num_workers,
+    )
 
 
 def _place_in_cluster(environment):

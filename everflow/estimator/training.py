@@ -130,6 +130,11 @@ def _run_master(estimator, train_spec, eval_spec):
 def _run_worker(estimator, train_spec, eval_spec):
     """The chief and the workers train."""
     config = estimator.config
+    strategy = config.train_distribute
+    if strategy is not None and strategy.extended._has_replicas_elsewhere:
+        # The workers go together: none starts late, and the session starts the server.
+        estimator.train(input_fn=train_spec.input_fn, max_steps=train_spec.max_steps, hooks=list(train_spec.hooks))
+        return
     if config.cluster_spec.as_dict() and config.master:
         _start_server(config)
     if config.task_type == TaskType.WORKER:

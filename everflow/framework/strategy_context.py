@@ -22,7 +22,7 @@ class Frame:
 
 class _Stack(threading.local):
     def __init__(self) -> None:
-        self.frames: list[Frame] = []
+        self.frames: list[Frame | None] = []
 
 
 _stack = _Stack()
@@ -37,8 +37,8 @@ def current() -> Frame | None:
 
 
 @contextlib.contextmanager
-def entered(frame: Frame) -> Iterator[None]:
-    """A context in which `frame` is in force."""
+def entered(frame: Frame | None) -> Iterator[None]:
+    """A context in which `frame` is in force; None is for what is drawn without a strategy inside of another's scope."""
     _stack.frames.append(frame)
     try:
         yield
@@ -73,3 +73,9 @@ def scaled_for_replicas(loss: Any) -> Any:
         return loss
     replicas = frame.strategy.num_replicas_in_sync
     return loss * (1.0 / replicas) if replicas > 1 else loss
+
+
+def current_worker() -> Any:
+    """The strategy in force, if other processes draw graphs for it as well; else None."""
+    frame = current()
+    return frame.strategy if frame is not None and frame.strategy.extended._has_replicas_elsewhere else None

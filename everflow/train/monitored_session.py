@@ -7,12 +7,12 @@ import contextlib
 import dataclasses
 import inspect
 
-from everflow.framework import errors
+from everflow.framework import errors, strategy_context
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.platform import logging
 from everflow.platform.signatures import takes
-from everflow.protos.config_pb2 import RunMetadata, RunOptions
+from everflow.protos.config_pb2 import ConfigProto, RunMetadata, RunOptions
 from everflow.train.coordinator import Coordinator
 from everflow.train.hooks import StepCounterHook
 from everflow.train.queue_runner import start_queue_runners
@@ -507,7 +507,8 @@ def MonitoredTrainingSession(
     save_checkpoint_steps=USE_DEFAULT,
     summary_dir=None,
 ):
-    """A `MonitoredSession` for training: the chief saves checkpoints and summaries, workers wait for it.
+    """A `MonitoredSession` for training: the chief saves checkpoints and summaries, workers wait for it. In the scope of a
+    strategy with several workers it runs on this worker's server, which it starts.
 
     Args:
         master: The server to connect to; an empty string for this process.
@@ -542,8 +543,16 @@ def MonitoredTrainingSession(
     checkpoints = _interval(save_checkpoint_steps, save_checkpoint_secs, None, 600)
     scaffold = scaffold or Scaffold()
     all_hooks = []
-    if is_chief:
+    worker = strategy_context.current_worker()
+    if worker is not None:  # each worker has variables of its own, and initializes them together with the others
+        is_chief = worker.extended.should_checkpoint
+        config = worker.update_config_proto(config or ConfigProto())
+        master = master or worker.extended.session_target(config)
+    if is_chief or worker is not None:
         creator = ChiefSessionCreator(scaffold=scaffold, checkpoint_dir=checkpoint_dir, master=master, config=config)
+    else:
+        creator = WorkerSessionCreator(scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs)
+    if is_chief:
         all_hooks.extend(chief_only_hooks or ())
         summary_dir = summary_dir or checkpoint_dir
         if summary_dir and _positive(log_step_count_steps):
@@ -552,8 +561,6 @@ def MonitoredTrainingSession(
             all_hooks.append(SummarySaverHook(scaffold=scaffold, output_dir=summary_dir, **summaries))
         if checkpoint_dir and any(map(_positive, checkpoints.values())):
             all_hooks.append(CheckpointSaverHook(checkpoint_dir, scaffold=scaffold, **checkpoints))
-    else:
-        creator = WorkerSessionCreator(scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs)
     all_hooks.extend(hooks or ())
     return MonitoredSession(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
 

@@ -11,6 +11,7 @@ from everflow import kernels
 from everflow.data.experimental import distribution, optimization, snapshots, stats, threadpool
 from everflow.framework import dtypes, op_defs
 from everflow.framework import raw_ops as raw
+from everflow.ops.array import collectives
 from everflow.ops.functions.defun import Defun
 from tests.kernels.op_examples import scalar, text
 
@@ -610,7 +611,23 @@ def files(folder):
         _run(summaries.init(), *made, summaries.flush(), summaries.close())
 
 
+def exchanges():
+    """Collective ops: each alone with another member that is no op, and in a plan, where they are taken apart."""
+    made = []
+    for i in range(2):
+        with tf.device(f"/cpu:{i}"):
+            made.append(collectives.all_reduce(tf.constant(_ROWS), 2, 1, 1, "Add", "Div"))
+            made.append(collectives.all_gather(tf.constant(_ROWS), 2, 1, 2))
+    with tf.device("/cpu:0"):
+        made.append(collectives.broadcast_send(tf.constant(_ROWS), [3, 2], tf.float32, 2, 1, 3))
+    with tf.device("/cpu:1"):
+        made.append(collectives.broadcast_recv([3, 2], tf.float32, 2, 1, 3))
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        session.run(made)
+
+
 PROGRAMS = (
+    exchanges,
     optimizers,
     joint_updates,
     variables,

@@ -129,6 +129,7 @@ _BY_HAND = frozenset(
     """.split()
 )
 _OUTSIDE = (
+    "Collective",
     "Queue",
     "Barrier",
     "Reader",
@@ -245,6 +246,10 @@ _LEFT = {
     "_AddProduct": "rounds once: only where AGGRESSIVE asks for it",
     "_Send": "goes between tasks",
     "_Recv": "goes between tasks",
+    "CollectiveReduce": "plans take it apart",
+    "CollectiveGather": "as the one before",
+    "CollectiveBcastSend": "as the one before",
+    "CollectiveBcastRecv": "as the one before",
     "AnonymousMultiDeviceIterator": "is made by eager execution only",
     "DeleteMultiDeviceIterator": "as the one before",
     "CreateSummaryDbWriter": "writes a database",

@@ -46,6 +46,21 @@ def all_reduce(
     )
 
 
+def all_gather(
+    t: Tensor, group_size: int, group_key: int, instance_key: int, communication_hint: str = "auto"
+) -> Tensor:
+    """The tensors of a group one after the other, for each of its members."""
+    _check("all_gather", group_size, t)
+    return raw.CollectiveGather(
+        input=t,
+        group_size=group_size,
+        group_key=group_key,
+        instance_key=instance_key,
+        shape=[0],
+        communication_hint=communication_hint.lower(),
+    )
+
+
 def broadcast_send(
     t: Tensor,
     shape: Sequence[int],
@@ -107,6 +122,15 @@ def all_sum(tensors: Sequence[Tensor]) -> list[Tensor]:
 @shape_rule("CollectiveReduce", "NcclAllReduce")
 def _same_shape(op: Operation) -> TensorShape:
     return op.inputs[0].shape
+
+
+@shape_rule("CollectiveGather")
+def _gathered_shape(op: Operation) -> TensorShape:
+    shape = op.inputs[0].shape.with_rank_at_least(1)
+    if shape.ndims is None:
+        return shape
+    rows = shape.dims[0].value
+    return TensorShape([None if rows is None else rows * op.attrs["group_size"]]).concatenate(shape[1:])
 
 
 @shape_rule("CollectiveBcastSend", "CollectiveBcastRecv")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from everflow.native.background import BACKGROUND, is_possible
 from everflow.runtime.denormals import flush
 from everflow.runtime.plan.aliasing import Aliases
+from everflow.runtime.plan.collectives import take_apart
 from everflow.runtime.plan.control_flow import ControlFlow
 from everflow.runtime.plan.emit import Emitted, emit
 from everflow.runtime.plan.failures import translated
@@ -178,6 +179,7 @@ class Planner:
         self.options = options
         pruned = prune(fetches, feeds, done)
         place(pruned, placer)
+        take_apart(pruned)
         flow = ControlFlow(pruned)
         delayed = schedule(pruned, flow, as_created=as_created)
         self._program = structure(pruned, flow, whole=not rules)

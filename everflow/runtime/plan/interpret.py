@@ -26,6 +26,7 @@ from everflow.runtime.plan.binding import (
     missing_kernel,
     once_value,
 )
+from everflow.runtime.plan.collectives import take_apart
 from everflow.runtime.plan.concurrent_calls import concurrently
 from everflow.runtime.plan.emit import fetcher
 from everflow.runtime.plan.failures import not_there, refused, told, unfed, uninitialized
@@ -65,6 +66,7 @@ def interpret(
     """
     program = prune(fetches, feeds, done)
     place(program, placer)
+    take_apart(program)
     return Interpreted(
         program, state, copying=copying, to_numpy=to_numpy, recorder=recorder, as_created=as_created, threads=threads
     )

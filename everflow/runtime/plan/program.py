@@ -28,6 +28,7 @@ VALUE = "_Value"  # a value known when planning: constants and what was folded
 VARIABLE = "_LoopVariable"  # what goes round in a loop
 LOOP = "_Loop"  # blocks (condition, body); inputs: first values of its variables; results: what the condition's block hands on
 IF = "_If"  # blocks (else, then); input: the predicate; results: what the block that ran hands on
+START = "_CollectiveStart"  # begins a collective op; the node of the op itself waits for it
 AT_ONCE = "_AtOnce"  # one block, whose nodes run at the same time, since one may wait for what another does
 NATIVE = "_Native"  # a region of nodes as machine code; `value` is the function that runs it
 UPDATE = "_NativeUpdate"  # the same where variables are written

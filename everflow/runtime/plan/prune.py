@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from everflow.framework import dtypes, errors
 from everflow.framework.operation import Tensor
-from everflow.runtime.plan.program import FEED, Edge, Node
+from everflow.runtime.plan.program import FEED, START, Edge, Node
 
 if TYPE_CHECKING:
     from everflow.framework.hints import Element
@@ -33,7 +33,8 @@ class Pruned:
         """The nodes of each device, once they are placed."""
         found: dict[str, list[Node]] = {}
         for node in self.nodes:
-            found.setdefault(node.device, []).append(node)
+            if node.type != START:
+                found.setdefault(node.device, []).append(node)
         return found
 
 

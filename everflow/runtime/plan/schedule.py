@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from everflow.framework import dtypes
 from everflow.kernels.facts import Memory, Waits
+from everflow.runtime.plan.collectives import turn
 from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame, Unstructured
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
@@ -199,6 +200,12 @@ def _waiting_last(items: list[Item]) -> list[Item]:
     return sorted(items, key=lambda item: any(node.facts.waits is Waits.TAKES for node in _nodes(item)))
 
 
+def _exchanges_apart(items: list[Item]) -> list[Item]:
+    """Items with those in front that begin an exchange with others, and those at the end that wait for one."""
+    turns: dict[Item, int] = {item: turn(item) for item in items if isinstance(item, Node)}
+    return sorted(items, key=lambda item: turns.get(item, 0)) if any(turns.values()) else items
+
+
 def _inputs_first(items: list[Item], needed: _Needed) -> list[Item]:
     """Items with those in front that bring in input, after what they need: where it has ended, the run should stop
     before it changes anything.
@@ -226,7 +233,7 @@ def _ordered(items: list[Item], depth: int, flow: ControlFlow, accesses: Accesse
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     needed = {item: _item_sources(item, depth, flow, place) for item in items}
-    items = _inputs_first(items, needed)
+    items = _inputs_first(_exchanges_apart(items), needed)
     place = {item: i for i, item in enumerate(items)}
     _one_at_a_time(items, needed)
     waiting = {item: len(sources) for item, sources in needed.items()}

@@ -15,7 +15,7 @@ from everflow.framework import dtypes
 from everflow.kernels import registry
 from everflow.kernels.facts import Effect
 from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, AtOnce, ControlFlow, Frame, is_loop_switch
-from everflow.runtime.plan.program import AT_ONCE, FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program
+from everflow.runtime.plan.program import AT_ONCE, FEED, IF, LOOP, START, VARIABLE, Block, Edge, Node, Program
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _Builder:
         self.whole = whole
         last = max((node.index for node in pruned.nodes), default=0)
         self.program = Program(pruned.feeds, last)
-        self.program.size_before = sum(1 for n in pruned.nodes if n.type != FEED)
+        self.program.size_before = sum(1 for n in pruned.nodes if n.type not in (FEED, START))
         self.program.devices = pruned.by_device()
         self.order = 0
         self.known: dict[Edge, Edge] = {}  # what stands for an edge of the graph

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 
 from everflow.framework import dtypes
 from everflow.kernels.facts import Effect, Memory, Waits
+from everflow.runtime.plan.collectives import turn
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.tokens import KINDS, Iteration, Layout, around
 
@@ -52,7 +53,10 @@ class Turns:
             self._find_meetings()
         self._find_uses(as_created)
         self._places: dict = {
-            node: (0 if node in first else 2 if takes_last and node.facts.waits is Waits.TAKES else 1, node.index)
+            node: (
+                0 if node in first else 2 if takes_last and node.facts.waits is Waits.TAKES else 1 + turn(node),
+                node.index,
+            )
             for node in layout.nodes
         }
         for node in layout.nodes:

@@ -1,0 +1,292 @@
+"""Processes that reduce, gather and broadcast tensors together, on torch.distributed's gloo.
+
+gloo wants all processes to ask for the same things in the same order, but plans come to their tensors in orders of their
+own. So the processes agree first, as Horovod's do: each says what it has, what all have is done, and many small tensors
+to be summed go as one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import socket
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from everflow.framework import errors
+
+REDUCE, GATHER, BROADCAST = "reduce", "gather", "broadcast"
+MERGES: dict[str, Any] = {
+    "Add": dist.ReduceOp.SUM,
+    "Mul": dist.ReduceOp.PRODUCT,
+    "Min": dist.ReduceOp.MIN,
+    "Max": dist.ReduceOp.MAX,
+}
+# Tensors to be reduced are put together up to so many bytes.
+BUCKET = 25 << 20
+# How many requests one message can tell of; where a process has more, a longer message follows.
+_ROOM = 40
+# Between two looks at what others have, where nothing is common to all.
+_PAUSE = 0.0005
+
+
+def timeout_of_environment() -> datetime.timedelta:
+    """How long a process may let the others wait. A lost one is noticed at once; this is for one that hangs."""
+    return datetime.timedelta(seconds=float(os.environ.get("EVERFLOW_COLLECTIVE_TIMEOUT", 7 * 86400)))
+
+
+class Store:
+    """Where processes that are to be a group leave word for each other."""
+
+    def __init__(self, store: dist.Store, address: str) -> None:
+        self.store, self.address = store, address
+
+    @classmethod
+    def serve(cls, host: str) -> Store:
+        """One that this process keeps; it listens on loopback only where that is its host's name."""
+        listener = socket.create_server(("127.0.0.1" if host in ("localhost", "127.0.0.1") else "0.0.0.0", 0))
+        port = listener.getsockname()[1]
+        store = dist.TCPStore(host, port, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach())
+        return cls(store, f"{host}:{port}")
+
+    @classmethod
+    def at(cls, address: str) -> Store:
+        """One that another process keeps."""
+        host, _, port = address.rpartition(":")
+        if not port.isdigit():
+            raise errors.UnavailableError(None, None, f"Processes can't meet at {address!r}: it is no host:port")
+        try:
+            return cls(dist.TCPStore(host, int(port), is_master=False, timeout=timeout_of_environment()), address)
+        except RuntimeError as e:
+            raise errors.UnavailableError(None, None, f"The store at {address} can't be reached: {e}") from None
+
+    def part(self, name: str) -> Store:
+        """The same store, with names of its own."""
+        return Store(dist.PrefixStore(name, self.store), self.address)
+
+
+@dataclass(eq=False, slots=True)
+class Request:
+    """What a process has to give or wants to get. All processes of the group use the same `key` for it."""
+
+    key: int
+    kind: str
+    tensor: torch.Tensor
+    merge: str = "Add"
+    is_source: bool = False  # of a broadcast
+    future: Future = field(default_factory=Future)
+
+    def told(self) -> tuple[int, int, int]:
+        """What others are told: the key, a sum of what has to be alike, and what may differ."""
+        shape = list(self.tensor.shape[1:] if self.kind == GATHER else self.tensor.shape)
+        alike = zlib.crc32(f"{self.kind} {self.merge} {self.tensor.dtype} {shape}".encode())
+        return self.key, alike, self.tensor.shape[0] if self.kind == GATHER else int(self.is_source)
+
+
+class ProcessGroup:
+    """This process's end of a group. Requests are served by a thread of its own, in the order that all agree on."""
+
+    def __init__(
+        self,
+        store: Store,
+        rank: int,
+        size: int,
+        host: str = "localhost",
+        timeout: datetime.timedelta | None = None,
+    ) -> None:
+        """`store` is common to the group; `host` is this machine's name or address, under which the others reach it."""
+        self.rank, self.size = rank, size
+        gloo: Any = dist.ProcessGroupGloo  # whose methods torch's own hints leave out
+        options = gloo._Options()
+        options._devices = [gloo.create_device(hostname=host)]
+        options._timeout = timeout or timeout_of_environment()
+        try:
+            self._group = gloo(store.store, rank, size, options)
+        except RuntimeError as e:
+            raise errors.UnavailableError(None, None, f"No connection between {size} processes: {e}") from None
+        self._condition = threading.Condition()
+        self._pending: dict[int, deque[Request]] = {}
+        self._error: errors.OpError | None = None
+        threading.Thread(target=self._serve, daemon=True, name="everflow collectives").start()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a process was lost; the others have to make a new group."""
+        return self._error is not None
+
+    def submit(self, request: Request) -> Future:
+        """Begin; the future has the result when all processes have submitted theirs."""
+        with self._condition:
+            if self._error is not None:
+                raise self._error
+            self._pending.setdefault(request.key, deque()).append(request)
+            self._condition.notify()
+        return request.future
+
+    def withdraw(self, request: Request) -> bool:
+        """Take back what was submitted; whether that was in time."""
+        with self._condition:
+            waiting = self._pending.get(request.key)
+            if waiting is None or request not in waiting:
+                return False
+            waiting.remove(request)
+            if not waiting:
+                del self._pending[request.key]
+            return True
+
+    def close(self) -> None:
+        """Leave the group: what is under way fails, also for the others."""
+        self._fail(errors.CancelledError(None, None, "The group of processes was closed"))
+        self._group.abort()
+        del self._group  # which closes the connections
+
+    # --- the thread ----------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        try:
+            while True:
+                with self._condition:
+                    self._condition.wait_for(lambda: self._pending or self._error)
+                    if self._error is not None:
+                        return
+                    offered = {key: requests[0] for key, requests in self._pending.items()}
+                self._serve_common(offered)
+        except RuntimeError as e:  # torch's own class has no other name
+            self._fail(_lost(e))
+        except BaseException as e:  # told to all who wait
+            self._fail(errors.InternalError(None, None, f"Collective operations ended: {e!r}"))
+
+    def _serve_common(self, offered: dict[int, Request]) -> None:
+        told = self._tell({r.told() for r in offered.values()})
+        common = sorted(set.intersection(*(set(t) for t in told)))
+        if not common:
+            time.sleep(_PAUSE)
+            return
+        chosen = []
+        for key in common:
+            with self._condition:
+                waiting = self._pending.get(key)
+                if waiting is None or waiting[0] is not offered[key]:
+                    # Taken back after the others were told that it is there: they can't be told otherwise any more.
+                    request = offered[key]
+                else:
+                    request = waiting.popleft()
+                    if not waiting:
+                        del self._pending[key]
+            if len({t[key][0] for t in told}) > 1:
+                request.future.set_exception(self._unlike(request))
+            else:
+                chosen.append((request, [t[key][1] for t in told]))
+        for together in _buckets(chosen):
+            self._do(together)
+
+    def _tell(self, mine: set[tuple[int, int, int]]) -> list[dict[int, tuple[int, int]]]:
+        """What each process has: key → the two numbers that a request tells of itself."""
+        longest, room = len(mine), _ROOM
+        rows = self._exchange_rows(mine, room)
+        longest = max(row[0] for row in rows)
+        if longest > room:
+            rows = self._exchange_rows(mine, longest)
+        return [{row[i]: (row[i + 1], row[i + 2]) for i in range(1, 1 + 3 * row[0], 3)} for row in rows]
+
+    def _exchange_rows(self, mine: set[tuple[int, int, int]], room: int) -> list[list[int]]:
+        row = torch.zeros(1 + 3 * room, dtype=torch.int64)
+        numbers = [number for entry in list(mine)[:room] for number in entry]
+        row[: 1 + len(numbers)] = torch.tensor([len(mine), *numbers])
+        rows = [torch.empty_like(row) for _ in range(self.size)]
+        self._group.allgather([rows], [row]).wait()
+        return [r.tolist() for r in rows]
+
+    def _do(self, together: list[tuple[Request, list[int]]]) -> None:
+        requests = [request for request, _ in together]
+        first, others = together[0]
+        try:
+            results = getattr(self, f"_{first.kind}")(requests, others)
+        except RuntimeError as e:
+            for request in requests:
+                request.future.set_exception(_lost(e))
+            raise
+        for request, result in zip(requests, results, strict=True):
+            request.future.set_result(result)
+
+    def _reduce(self, requests: list[Request], _: list[int]) -> Sequence[torch.Tensor]:
+        tensors = [r.tensor for r in requests]
+        flat = torch.cat([t.reshape(-1) for t in tensors]) if len(tensors) > 1 else tensors[0].clone().contiguous()
+        options = dist.AllreduceOptions()
+        options.reduceOp = MERGES[requests[0].merge]
+        if flat.numel():
+            self._group.allreduce([flat], options).wait()
+        if len(tensors) == 1:
+            return [flat]
+        parts = flat.split([t.numel() for t in tensors])
+        return [part.view(t.shape) for part, t in zip(parts, tensors, strict=True)]
+
+    def _gather(self, requests: list[Request], rows: list[int]) -> Sequence[torch.Tensor]:
+        mine = requests[0].tensor
+        longest = max(rows)
+        if mine.shape[0] < longest:
+            mine = torch.cat([mine, mine.new_zeros((longest - mine.shape[0], *mine.shape[1:]))])
+        parts = [torch.empty_like(mine, memory_format=torch.contiguous_format) for _ in rows]
+        if mine.numel():
+            self._group.allgather([parts], [mine.contiguous()]).wait()
+        return [torch.cat([part[:count] for part, count in zip(parts, rows, strict=True)])]
+
+    def _broadcast(self, requests: list[Request], sources: list[int]) -> Sequence[torch.Tensor]:
+        if sum(sources) != 1:
+            raise errors.InternalError(None, None, f"A broadcast has {sum(sources)} senders; one is wanted")
+        value = requests[0].tensor.clone().contiguous()
+        options = dist.BroadcastOptions()
+        options.rootRank = sources.index(1)
+        if value.numel():
+            self._group.broadcast([value], options).wait()
+        return [value]
+
+    def _unlike(self, request: Request) -> errors.OpError:
+        text = (
+            f"Shape mismatch in the collective instance {request.key}: here it is to {request.kind} "
+            f"{str(request.tensor.dtype).removeprefix('torch.')} of shape {list(request.tensor.shape)}, and another "
+            "member of the group has something else. Inputs of all members must be alike."
+        )
+        return errors.InvalidArgumentError(None, None, text)
+
+    def _fail(self, error: errors.OpError) -> None:
+        with self._condition:
+            if self._error is None:
+                self._error = error
+            waiting = [request for requests in self._pending.values() for request in requests]
+            self._pending.clear()
+            self._condition.notify_all()
+        for request in waiting:
+            request.future.set_exception(self._error)
+
+
+def _buckets(chosen: list[tuple[Request, list[int]]]) -> Iterator[list[tuple[Request, list[int]]]]:
+    """Requests in groups that are done at once: reductions of a type and kind together, everything else alone."""
+    open_buckets: dict[Any, tuple[list, int]] = {}
+    for request, others in chosen:
+        if request.kind != REDUCE:
+            yield [(request, others)]
+            continue
+        kind = request.merge, request.tensor.dtype
+        held, size = open_buckets.pop(kind, ([], 0))
+        added = request.tensor.numel() * request.tensor.element_size()
+        if held and size + added > BUCKET:
+            yield held
+            held, size = [], 0
+        open_buckets[kind] = [*held, (request, others)], size + added
+    yield from (held for held, _ in open_buckets.values())
+
+
+def _lost(error: RuntimeError) -> errors.OpError:
+    return errors.UnavailableError(
+        None, None, f"Another process of the group was lost, or took too long, during a collective operation: {error}"
+    )
