@@ -25,12 +25,12 @@ from everflow.native.values import (
     SLICE,
     VIEW,
     Value,
-    input_value,
 )
 from everflow.runtime.plan.native.edges import is_number, origin, shape_of, within
 from everflow.runtime.plan.native.product_steps import SUM_OF_PRODUCTS, SUM_OF_ROWS
-from everflow.runtime.plan.native.regions import NUMBERS, known_positions, lowered, work_of
+from everflow.runtime.plan.native.regions import as_input, known_positions, lowered, work_of
 from everflow.runtime.plan.native.row_steps import GRADIENT, PUSHES
+from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.program import VALUE, VARIABLE, Edge, Node, loop_variables
 
 SPLIT, WHOLE, SUM = "split", "whole", "sum"
@@ -41,7 +41,7 @@ LEAST_WORK = 1 << 20
 _PRODUCTS = ("MatMul", "_MatMulBias", "_MatMulColumns")
 
 
-class NotSplit(Exception):
+class NotSplit(NotNative):
     """The rows of a loop can't be told apart."""
 
 
@@ -53,7 +53,7 @@ def halved(loop: Node) -> Iterator[Halves | None]:
     try:
         try:
             found.find()
-        except NotSplit:
+        except NotNative:
             found.restore()
             found = None
         yield found
@@ -182,10 +182,7 @@ class Halves:
         if not work_of(node):  # with half of the rows shapes don't fit, or it is no expression
             raise NotSplit
         known = known_positions(node)
-        inputs = [
-            None if i in known else input_value(i, NUMBERS[e[0].output_dtypes[e[1]].base_dtype], shape_of(e))
-            for i, e in enumerate(node.inputs)
-        ]
+        inputs = [None if i in known else as_input(e, i) for i, e in enumerate(node.inputs)]
         split = {i for i, kind in enumerate(kinds) if kind == SPLIT}
         if not split.isdisjoint(known) or not all(
             is_by_rows(v, split) or is_shared(v, split) for v in lowered(node, inputs)
