@@ -48,18 +48,11 @@ class NotSplit(NotNative):
 @contextlib.contextmanager
 def halved(loop: Node) -> Iterator[Halves | None]:
     """While this lasts, split values of a loop have half of their rows; None where its rows depend on each other."""
-    found: Halves | None = Halves(loop)
-    assert found is not None
+    halves = Halves(loop)
     try:
-        try:
-            found.find()
-        except NotNative:
-            found.restore()
-            found = None
-        yield found
+        yield halves if halves.are_there() else None
     finally:
-        if found is not None:
-            found.restore()
+        halves.restore()
 
 
 class Halves:
@@ -71,8 +64,16 @@ class Halves:
         self._whole: dict[Edge, TensorShape | None] = {}  # shapes of split values as they were
         self._rows = 0
 
-    def find(self) -> None:
-        """Find the kinds of all values, and let split ones have half of their rows."""
+    def are_there(self) -> bool:
+        """Find the kinds of all values, and let split ones have half of their rows; whether that can be."""
+        try:
+            self._find()
+        except NotNative:
+            self.restore()
+            return False
+        return True
+
+    def _find(self) -> None:
         nodes = list(within(self._loop))
         products = [n for n in nodes if n.type in _PRODUCTS and all(map(is_number, n.inputs))]
         if any(node.blocks for node in nodes) or sum(map(_multiplications, products)) < LEAST_WORK:
