@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from everflow.kernels.training import DENSE_ONLY
-from everflow.kernels.training_lowerings import RESOURCE_ONLY, RULES
+from everflow.kernels.training_lowerings import RESOURCE_ONLY, ROW_RULES, RULES
 from everflow.native.lowering import Lowered, lowers
 from everflow.native.nests import contiguous
 from everflow.native.values import Checked, Value, index, put, take
@@ -144,7 +144,7 @@ def _register() -> None:
         prefixes = ["Resource"] if name in RESOURCE_ONLY else ["", "Resource"]
         positions = tuple(position + 1 for position in known)  # all of them behind the gradient
         lowers(*[f"{p}SparseApply{name}" for p in prefixes], known=positions, updates=True, checks=True)(
-            _sparse(update, count)
+            _sparse(ROW_RULES.get(name, update), count)
         )
 
 

@@ -222,6 +222,56 @@ def _centered_rmsprop(
     var.sub_(mom)
 
 
+# TensorFlow rounds in another order where it updates rows.
+
+
+def _row_momentum(
+    var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool
+) -> None:
+    if not use_nesterov:
+        _momentum(var, accum, lr, grad, momentum, use_nesterov=False)
+        return
+    add_scaled(grad, accum, momentum, out=accum)
+    var.sub_(add_scaled(grad * lr, accum, momentum * lr))
+
+
+def _average_(slot: torch.Tensor, value: torch.Tensor, kept: float) -> None:
+    """slot = slot * kept + value * (1 - kept)"""
+    torch.add(slot * kept, value * (1 - kept), out=slot)
+
+
+def _row_rmsprop(
+    var: torch.Tensor,
+    ms: torch.Tensor,
+    mom: torch.Tensor,
+    lr: float,
+    rho: float,
+    momentum: float,
+    epsilon: float,
+    grad: torch.Tensor,
+) -> None:
+    _average_(ms, grad * grad, rho)
+    mom.mul_(momentum).addcdiv_(grad, square_root(ms + epsilon), value=lr)
+    var.sub_(mom)
+
+
+def _row_centered_rmsprop(
+    var: torch.Tensor,
+    mg: torch.Tensor,
+    ms: torch.Tensor,
+    mom: torch.Tensor,
+    lr: float,
+    rho: float,
+    momentum: float,
+    epsilon: float,
+    grad: torch.Tensor,
+) -> None:
+    _average_(ms, grad * grad, rho)
+    _average_(mg, grad, rho)
+    mom.mul_(momentum).addcdiv_(grad, square_root((ms - mg * mg).add_(epsilon)), value=lr)
+    var.sub_(mom)
+
+
 def _ftrl_step(
     var: torch.Tensor,
     accum: torch.Tensor,
@@ -373,6 +423,11 @@ _RULES: dict[str, tuple[Callable[..., None], int, str, str | None]] = {
     "AddSign": (_add_sign, 2, "lr alpha sign_decay beta grad", None),
     "PowerSign": (_power_sign, 2, "lr logbase sign_decay beta grad", None),
 }
+_ROW_RULES: dict[str, Callable[..., None]] = {
+    "Momentum": _row_momentum,
+    "RMSProp": _row_rmsprop,
+    "CenteredRMSProp": _row_centered_rmsprop,
+}
 _RESOURCE_ONLY = {"KerasMomentum", "AdamWithAmsgrad"}
 DENSE_ONLY = {"GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign"}
 
@@ -518,7 +573,9 @@ def _register() -> None:
         dense = written(*dense_types)(_dense(rule, slots, names, attribute))
         specialize(*dense_types)(_with_known_scalars(rule, slots, names, attribute, dense))
         if name not in DENSE_ONLY:
-            written(*[f"{p}SparseApply{name}" for p in prefixes])(_sparse(rule, slots, names, attribute))
+            written(*[f"{p}SparseApply{name}" for p in prefixes])(
+                _sparse(_ROW_RULES.get(name, rule), slots, names, attribute)
+            )
 
 
 _register()

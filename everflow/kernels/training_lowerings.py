@@ -209,6 +209,48 @@ def _power_sign(var: Value, m: Value, lr: Value, logbase: Value, decay: Value, b
     return var - apply("exp", logbase * decay * agree) * lr * grad, m
 
 
+# TensorFlow rounds in another order where it updates rows.
+
+
+def _row_momentum(var: Value, accum: Value, lr: Value, grad: Value, momentum: Value, *, use_nesterov: bool) -> Lowered:
+    accum = accum * momentum + grad
+    return var - (grad * lr + accum * (momentum * lr) if use_nesterov else accum * lr), accum
+
+
+def _average(slot: Value, value: Value, kept: Value) -> Value:
+    return slot * kept + value * (1.0 - kept)
+
+
+def _row_rmsprop(
+    var: Value, ms: Value, mom: Value, lr: Value, rho: Value, momentum: Value, epsilon: Value, grad: Value
+) -> Lowered:
+    ms = _average(ms, grad * grad, rho)
+    mom = mom * momentum + grad * lr / _root(ms + epsilon)
+    return var - mom, ms, mom
+
+
+def _row_centered_rmsprop(
+    var: Value,
+    mg: Value,
+    ms: Value,
+    mom: Value,
+    lr: Value,
+    rho: Value,
+    momentum: Value,
+    epsilon: Value,
+    grad: Value,
+) -> Lowered:
+    ms = _average(ms, grad * grad, rho)
+    mg = _average(mg, grad, rho)
+    mom = mom * momentum + grad * lr / _root(ms - mg * mg + epsilon)
+    return var - mom, mg, ms, mom
+
+
+ROW_RULES: dict[str, Callable[..., Lowered]] = {
+    "Momentum": _row_momentum,
+    "RMSProp": _row_rmsprop,
+    "CenteredRMSProp": _row_centered_rmsprop,
+}
 # Optimizer: its rule, how many variables it changes, and the inputs that must be constants.
 RULES: dict[str, tuple[Callable[..., Lowered], int, tuple[int, ...]]] = {
     "GradientDescent": (_gradient_descent, 1, ()),

@@ -25,12 +25,12 @@ from everflow.native.values import (
     SLICE,
     VIEW,
     Value,
-    input_value,
 )
 from everflow.runtime.plan.native.edges import is_number, origin, shape_of, within
 from everflow.runtime.plan.native.product_steps import SUM_OF_PRODUCTS, SUM_OF_ROWS
-from everflow.runtime.plan.native.regions import NUMBERS, known_positions, lowered, work_of
+from everflow.runtime.plan.native.regions import as_input, known_positions, lowered, work_of
 from everflow.runtime.plan.native.row_steps import GRADIENT, PUSHES
+from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.program import VALUE, VARIABLE, Edge, Node, loop_variables
 
 SPLIT, WHOLE, SUM = "split", "whole", "sum"
@@ -41,25 +41,18 @@ LEAST_WORK = 1 << 20
 _PRODUCTS = ("MatMul", "_MatMulBias", "_MatMulColumns")
 
 
-class NotSplit(Exception):
+class NotSplit(NotNative):
     """The rows of a loop can't be told apart."""
 
 
 @contextlib.contextmanager
 def halved(loop: Node) -> Iterator[Halves | None]:
     """While this lasts, split values of a loop have half of their rows; None where its rows depend on each other."""
-    found: Halves | None = Halves(loop)
-    assert found is not None
+    halves = Halves(loop)
     try:
-        try:
-            found.find()
-        except NotSplit:
-            found.restore()
-            found = None
-        yield found
+        yield halves if halves.are_there() else None
     finally:
-        if found is not None:
-            found.restore()
+        halves.restore()
 
 
 class Halves:
@@ -71,8 +64,16 @@ class Halves:
         self._whole: dict[Edge, TensorShape | None] = {}  # shapes of split values as they were
         self._rows = 0
 
-    def find(self) -> None:
-        """Find the kinds of all values, and let split ones have half of their rows."""
+    def are_there(self) -> bool:
+        """Find the kinds of all values, and let split ones have half of their rows; whether that can be."""
+        try:
+            self._find()
+        except NotNative:
+            self.restore()
+            return False
+        return True
+
+    def _find(self) -> None:
         nodes = list(within(self._loop))
         products = [n for n in nodes if n.type in _PRODUCTS and all(map(is_number, n.inputs))]
         if any(node.blocks for node in nodes) or sum(map(_multiplications, products)) < LEAST_WORK:
@@ -182,10 +183,7 @@ class Halves:
         if not work_of(node):  # with half of the rows shapes don't fit, or it is no expression
             raise NotSplit
         known = known_positions(node)
-        inputs = [
-            None if i in known else input_value(i, NUMBERS[e[0].output_dtypes[e[1]].base_dtype], shape_of(e))
-            for i, e in enumerate(node.inputs)
-        ]
+        inputs = [None if i in known else as_input(e, i) for i, e in enumerate(node.inputs)]
         split = {i for i, kind in enumerate(kinds) if kind == SPLIT}
         if not split.isdisjoint(known) or not all(
             is_by_rows(v, split) or is_shared(v, split) for v in lowered(node, inputs)

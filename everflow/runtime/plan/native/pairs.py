@@ -18,21 +18,21 @@ from everflow.runtime.plan.native.regions import is_in_native_loop
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import LOOP, Block, Node, Program
 
-# Seconds: what is shorter is done before another thread is awake.
-HEAVY = 1e-4
+# Seconds: what is shorter is done before another thread is awake, which takes about so long.
+HEAVY, _WAKING = 1e-4, 3e-5
 # Seconds that a multiplication takes in a product, in a convolution, in a loop; that a convolution takes besides.
 _IN_PRODUCT, _IN_CONVOLUTION, _IN_LOOP, _CONVOLUTION = 2e-11, 3e-11, 4e-11, 8e-5
-# Of the time on one thread that a kernel takes when two share it, about; convolutions that are shorter than so many
-# seconds gain less.
-_SHARED, _SHARED_IF_SHORT, _SHORT = 0.6, 0.85, 5e-4
+# Of the time on one thread that a kernel takes when two share it, about: products, convolutions of less than so many
+# seconds, and longer ones, whose gradients take too unequal times besides.
+_SHARED_PRODUCT, _SHARED_SHORT, _SHORT, _SHARED_LONG = 0.6, 0.85, 5e-4, 0.5
 # Seconds from which products, and convolutions, are shared.
 _SHORTEST_SHARED = (4e-5, 2e-4)
 # Rounds of a loop, nodes to look ahead.
 _ROUNDS, _FURTHEST = 16, 400
-# Convolutions: the input or output that is multiplied with all filters, and the one that holds these; None: the result.
 # What begins and ends sums over rounds: edges lead from whoever adds something to all others.
 _SUMS = ("_RunningSum", "_Total")
 _PRODUCTS = ("MatMul", "_MatMulBias", "BatchMatMul", "BatchMatMulV2")
+# Convolutions: the input or output that is multiplied with all filters, and the one that holds these; None: the result.
 _CONVOLUTIONS: dict[str, tuple[int | None, int | None]] = {
     "Conv2D": (None, 1),
     "_Conv2DBias": (None, 1),
@@ -61,7 +61,7 @@ def _pair_up(program: Program, block: Block) -> None:
         if first in paired:
             continue
         for second, before in _independent(first, heavy.keys() - paired):
-            if max(cost, heavy[second]) < 0.95 * (_alone(first, cost) + _alone(second, heavy[second])):
+            if max(cost, heavy[second]) + _WAKING < _alone(first, cost) + _alone(second, heavy[second]):
                 for node in before:
                     block.remove(node)
                     block.insert(node, first)
@@ -79,7 +79,9 @@ def _alone(node: Node, cost: float) -> float:
     """How long a node takes when it has both threads."""
     if node.type == LOOP:
         return cost
-    return cost * (_SHARED_IF_SHORT if node.type in _CONVOLUTIONS and cost < _SHORT else _SHARED)
+    if node.type not in _CONVOLUTIONS:
+        return cost * _SHARED_PRODUCT
+    return cost * (_SHARED_SHORT if cost < _SHORT else _SHARED_LONG)
 
 
 def seconds(node: Node) -> float:

@@ -136,7 +136,7 @@ class Region:
         if found is None:
             found = _scalar_constant(edge)
             if found is None:
-                found = _as_input(edge, self.count)
+                found = as_input(edge, self.count)
                 self.inputs.append(edge)
             self.values[edge] = found
         return found
@@ -337,8 +337,8 @@ def work_of(node: Node) -> int:
                 return 0
         elif not _is_number(*edge) and not (may_be_open and _has_open_rows(edge)):
             return 0
-    inputs = [_as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)]
-    wanted = [_as_input(e, 0) for e in made or [e for e in edges if stands_for_variable(e)]]
+    inputs = [as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)]
+    wanted = [as_input(e, 0) for e in made or [e for e in edges if stands_for_variable(e)]]
     try:
         results = lowered(node, inputs)
     except ValueError:
@@ -431,7 +431,7 @@ def _can_be_written(step: Value) -> bool:
     return scalars.is_known(step.detail, step.sources[-1].dtype)
 
 
-def _as_input(edge: Edge, number: int) -> Value:
+def as_input(edge: Edge, number: int) -> Value:
     if stands_for_variable(edge):
         variable = _variable_at(edge)
         assert variable is not None

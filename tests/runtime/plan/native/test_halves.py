@@ -150,3 +150,12 @@ class TestExpressions:
         assert not is_shared(self.x * 2.0, {0})
         assert not is_shared(input_value(2, F, (4, 3)), {0})
         assert not is_shared(self.x.reduce("max", [0]).expand((4, 3)), {0})
+
+
+def test_rows_of_a_variable_that_a_loop_reads_by_its_handle():
+    table = tf.get_variable("table", initializer=RANDOM.randn(7, WIDTH).astype("f"), use_resource=True)
+
+    def body(y, x, i):
+        return y + tf.nn.embedding_lookup(table, tf.cast(tf.abs(tf.tanh(x[:, 0])) * 6.0, tf.int32))
+
+    _split(_loop(body))
