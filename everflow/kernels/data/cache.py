@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Step
 
 
 class Memory:
@@ -113,7 +114,7 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
 
     def writing(iteration: Iteration) -> Following:
         following, kept = input_dataset.start(iteration), []
-        lock: _Lock | None = _Lock(name)
+        lock: _Lock | None = _Lock(name, iteration)
 
         def caching() -> Element:
             nonlocal lock
@@ -146,10 +147,19 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
 
 
 class _Lock:
-    """The file that says that an iteration is writing a cache: it goes when all is written, or with the iteration."""
+    """The file that says that an iteration is writing a cache: it goes when all is written, or with the iteration, or
+    where somebody else wants to write and the iteration's session is closed.
+    """
 
-    def __init__(self, name: str) -> None:
+    release: Callable[[], Any]
+    _step: Step | None
+
+    def __init__(self, name: str, iteration: Iteration) -> None:
         path = f"{name}_0.lockfile"
+        before = _locks.get(path)
+        if before is not None and before._step is not None and before._step.cancelled:
+            before.release()
+        self._step = None if iteration.step is None else iteration.step.detached()
         try:
             with open(path, "x") as file:
                 file.write(f"Created by process {os.getpid()}\n")
@@ -162,6 +172,10 @@ class _Lock:
         except FileNotFoundError:
             raise NotFoundError(None, None, f"{path} can't be written: there is no such folder") from None
         self.release = weakref.finalize(self, _removed, path)
+        _locks[path] = self
+
+
+_locks: weakref.WeakValueDictionary[str, _Lock] = weakref.WeakValueDictionary()  # of this process
 
 
 def _removed(path: str) -> None:

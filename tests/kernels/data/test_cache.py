@@ -157,6 +157,20 @@ def test_an_abandoned_iteration_leaves_no_lock_behind(tmp_path, own_graph):
         for _ in range(2):
             sess.run(iterator.initializer)
             assert sess.run(following) == 0
-    del sess  # and all that it holds
+    with tf.Session() as other:  # the first one's iterator may still be there
+        other.run(iterator.initializer)
+        assert other.run(following) == 0
+    del sess, other
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_takes_a_part_lets_go_of_the_rest(tmp_path, own_graph):
+    dataset = tf.data.Dataset.range(3).cache(str(tmp_path / "c")).take(2)
+    following = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as sess:
+        assert [sess.run(following) for _ in range(2)] == [0, 1] and list(tmp_path.iterdir())
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(following)
+        gc.collect()
+        assert list(tmp_path.iterdir()) == []
