@@ -681,6 +681,7 @@ if _TYPE_CHECKING:
     from everflow.ops.io.readers import (
         FixedLengthRecordReader,
         IdentityReader,
+        LMDBReader,
         ReaderBase,
         TextLineReader,
         TFRecordReader,
