@@ -675,6 +675,7 @@ if _TYPE_CHECKING:
     from everflow.ops.io.readers import (
         FixedLengthRecordReader,
         IdentityReader,
+        LMDBReader,
         ReaderBase,
         TextLineReader,
         TFRecordReader,

@@ -30,7 +30,7 @@ OPTIONAL = (
     ("ipykernel", "ipykernel", "notebooks: everflow kernel install"),
     ("pydot", "pydot", "tf.keras.utils.plot_model"),
     ("pandas", "pandas", "input functions of data frames"),
-    ("lmdb", "lmdb", "LMDB files"),
+    ("lmdb", 'lmdb (or "everflow[lmdb]")', "LMDB files"),
 )
 _NEEDED = ("torch", "numpy", "protobuf", "llvmlite", "grpcio", "scipy", "pillow")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from everflow.data import structure
 from everflow.data.optional import get_next_as_optional
 from everflow.framework import dtypes
@@ -15,6 +17,12 @@ from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 # The collection of a graph's iterators.
 _ITERATORS = "iterators"
+# So many ops of one iterator are hardly meant.
+_OFTEN = 32
+_IN_A_LOOP = (
+    "Iterator.get_next() adds an op to the graph each time, and was called very often for one iterator: call it once, "
+    "and run what it returned for each element."
+)
 
 
 def _taken(build, iterator, name=None):
@@ -66,6 +74,7 @@ class Iterator(structure.Elements, _Saved):
 
     def _begin(self, resource, initializer, spec):
         self._iterator_resource, self._initializer, self._element_spec = resource, initializer, spec
+        self._asked = 0  # how often the program drew the next element
         self._string_handle = raw.IteratorToStringHandle(resource_handle=resource)
         add_to_collection(_ITERATORS, resource)
         return self
@@ -142,6 +151,9 @@ class Iterator(structure.Elements, _Saved):
 
     def get_next(self, name=None):
         """Tensors that hold the next element; OutOfRangeError when run at the end."""
+        self._asked += 1
+        if self._asked > _OFTEN:
+            warnings.warn(_IN_A_LOOP, stacklevel=2)
         return _taken(raw.IteratorGetNext, self, name)
 
     def string_handle(self, name=None):

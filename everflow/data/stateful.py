@@ -56,5 +56,5 @@ def scan(dataset, initial_state, scan_func):
         return found[0]
 
     function, _ = _drawn(scan_func, "tf.data.experimental.scan()", spec, dataset.element_spec, state_of)
-    start = {"initial_state": structure.to_tensors(spec, initial_state)}
+    start = {"initial_state": structure.to_tensors(spec, initial_state), "preserve_cardinality": True}
     return dataset._then(raw.ScanDataset, function.output_structure[1], **start, **function.argument("f"))

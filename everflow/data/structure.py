@@ -305,7 +305,7 @@ def up_to(nest, values) -> list:
         if not isinstance(values, Mapping) or set(nest) != set(values):
             raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
         return [leaf for key in sorted(nest) for leaf in up_to(nest[key], values[key])]
-    if not isinstance(values, (tuple, list)) or isinstance(values, TensorShape):
+    if not isinstance(values, tuple):  # a list is one shape, or one value
         raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
     if len(values) != len(nest):
         raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")

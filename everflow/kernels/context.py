@@ -152,6 +152,9 @@ class Step(Protocol):
         """Let it stop."""
         ...
 
+    @property
+    def cancelled(self) -> bool: ...
+
     def detached(self) -> Step:
         """For what goes on in a thread of its own when this run is over."""
         ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -169,3 +171,29 @@ def test_repeating_once_leaves_a_shuffle_alone():
         plain, once, twice = (value.tolist() for value in sess.run(orders))
     assert plain == once == [0, 10, 5, 9, 3, 11, 4, 1, 7, 2, 6, 8]
     assert twice == [3, 4, 8, 1, 2, 0, 9, 10, 7, 5, 11, 6]
+
+
+@pytest.mark.parametrize(
+    "types, shapes",
+    [((tf.int64, tf.float64), [None]), ((tf.int64, tf.float64), [3, 4]), ((tf.int64,), [3]), (tf.int64, ([],))],
+)
+def test_a_list_is_one_shape_and_no_structure(types, shapes):
+    with pytest.raises(TypeError):
+        tf.data.Iterator.from_structure(types, shapes)
+
+
+def test_elements_drawn_again_and_again_are_warned_of():
+    iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(32):
+            iterator.get_next()
+    with pytest.warns(UserWarning, match="get_next"):
+        iterator.get_next()
+
+
+@pytest.mark.parametrize("elements", [b"", [[b""]], [1], ([b""], [b""])])
+def test_examples_to_parse_come_in_vectors(elements):
+    parse = tf.data.experimental.parse_example_dataset({"a": tf.FixedLenFeature([], tf.int64)})
+    with pytest.raises(TypeError, match="vectors of strings"):
+        tf.data.Dataset.from_tensors(elements).apply(parse)

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.contrib.data.lmdb import LMDBDataset
 from everflow.contrib.data.transformations import (
     assert_element_shape,
     batch_and_drop_remainder,

@@ -276,7 +276,14 @@ def parse_example_dataset(features, num_parallel_calls=1):
     if features is None:
         raise ValueError("Missing: features was None.")
     calls = None if num_parallel_calls == 1 else num_parallel_calls
-    return lambda dataset: dataset.map(lambda serialized: parsing_examples.parse_example(serialized, features), calls)
+
+    def apply(dataset):
+        spec = dataset.element_spec
+        if not isinstance(spec, TensorSpec) or not spec.is_compatible_with(TensorSpec([None], dtypes.string)):
+            raise TypeError(f"parse_example_dataset takes a dataset of vectors of strings, not one of {spec}")
+        return dataset.map(lambda serialized: parsing_examples.parse_example(serialized, features), calls)
+
+    return apply
 
 
 @takes(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from everflow.formats.bundle import BundleReader, BundleWriter, index_name
 from everflow.framework import dtypes
+from everflow.framework.errors import AlreadyExistsError, NotFoundError
 from everflow.kernels.data import blocks
 from everflow.kernels.data.datasets import (
     Blocks,
@@ -28,6 +31,7 @@ from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Step
 
 
 class Memory:
@@ -108,28 +112,75 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
 
         return from_iterable(elements).start(iteration)
 
-    def start(iteration: Iteration) -> Following:
-        if os.path.exists(index_name(name)):
-            return reading(iteration)
+    def writing(iteration: Iteration) -> Following:
         following, kept = input_dataset.start(iteration), []
-        done = False
+        lock: _Lock | None = _Lock(name, iteration)
 
         def caching() -> Element:
-            nonlocal done
-            if done:
+            nonlocal lock
+            if lock is None:
                 raise End
             try:
                 element = following()
             except End:
-                done = True
                 _write(name, kept, output_types)
+                lock.release()
+                lock = None
                 raise
             kept.append(element)
             return element
 
         return caching
 
+    def start(iteration: Iteration) -> Following:
+        following: Following | None = None
+
+        def first_or_next() -> Element:
+            nonlocal following
+            if following is None:  # whoever asks first writes; another iteration may have been it
+                following = (reading if os.path.exists(index_name(name)) else writing)(iteration)
+            return following()
+
+        return first_or_next
+
     return Dataset(start, input_dataset.cardinality)
+
+
+class _Lock:
+    """The file that says that an iteration is writing a cache: it goes when all is written, or with the iteration, or
+    where somebody else wants to write and the iteration's session is closed.
+    """
+
+    release: Callable[[], Any]
+    _step: Step | None
+
+    def __init__(self, name: str, iteration: Iteration) -> None:
+        path = f"{name}_0.lockfile"
+        before = _locks.get(path)
+        if before is not None and before._step is not None and before._step.cancelled:
+            before.release()
+        self._step = None if iteration.step is None else iteration.step.detached()
+        try:
+            with open(path, "x") as file:
+                file.write(f"Created by process {os.getpid()}\n")
+        except FileExistsError:
+            raise AlreadyExistsError(
+                None,
+                None,
+                f"There is a file {path}: another iteration writes this cache, or one was cut off; then remove it",
+            ) from None
+        except FileNotFoundError:
+            raise NotFoundError(None, None, f"{path} can't be written: there is no such folder") from None
+        self.release = weakref.finalize(self, _removed, path)
+        _locks[path] = self
+
+
+_locks: weakref.WeakValueDictionary[str, _Lock] = weakref.WeakValueDictionary()  # of this process
+
+
+def _removed(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):  # somebody else was quicker
+        os.remove(path)
 
 
 def _value(array: np.ndarray) -> AnyTensor:

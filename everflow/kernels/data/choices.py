@@ -19,11 +19,13 @@ def take_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
     wanted = int(count)
 
     def start(iteration: Iteration) -> Following:
-        following, left = input_dataset.start(iteration), wanted
+        following: Following | None = input_dataset.start(iteration)
+        left = wanted
 
         def take() -> Element:
-            nonlocal left
-            if left == 0:
+            nonlocal following, left
+            if left == 0 or following is None:
+                following = None  # what it holds, such as a cache half written, is let go
                 raise End
             element = following()
             left -= 1

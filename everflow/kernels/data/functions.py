@@ -405,11 +405,12 @@ def group_by_window_dataset(
                         raise
                     return window(min(groups))
                 if key not in sizes:
-                    sizes[key] = int(size_of(torch.tensor(key))[0])
-                    if sizes[key] <= 0:
+                    size = int(size_of(torch.tensor(key))[0])
+                    if size <= 0:
                         raise InvalidArgumentError(
-                            None, None, f"Window size must be greater than zero, but got {sizes[key]}."
+                            None, None, f"Window size must be greater than zero, but got {size}."
                         )
+                    sizes[key] = size
                 groups.setdefault(key, []).append(element)
                 if len(groups[key]) == sizes[key]:
                     return window(key)

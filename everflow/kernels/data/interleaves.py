@@ -216,4 +216,8 @@ def parallel_interleave_dataset(
     f: NameAttrList,
     session: Session,
 ) -> Dataset:
+    ahead = {"buffer_output_elements": buffer_output_elements, "prefetch_input_elements": prefetch_input_elements}
+    for name, (count, least) in zip(ahead, zip(ahead.values(), (1, 0))):
+        if int(count) < least:
+            raise InvalidArgumentError(None, None, f"`{name}` must be at least {least}, but is {int(count)}")
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)

@@ -55,16 +55,20 @@ def window_dataset(
     span = (int(size) - 1) * step_within + 1
 
     def start(iteration: Iteration) -> Following:
-        following, buffer, to_skip, ended = input_dataset.start(iteration), [], 0, False
+        following, to_skip, ended = input_dataset.start(iteration), 0, False
+        buffer: list[Element | Exception] = []  # an error stands for its element in all windows that it is in
 
         def window() -> Element:
             nonlocal to_skip, ended
             while not ended and len(buffer) < span:
                 try:
-                    element = following()
+                    element: Element | Exception = following()
                 except End:
                     ended = True
                     break
+                except Exception as e:
+                    iteration.check()
+                    element = e
                 if to_skip:
                     to_skip -= 1
                 else:
@@ -78,7 +82,10 @@ def window_dataset(
                 buffer.clear()
             else:
                 del buffer[:step_between]
-            return tuple(_components(list(column)) for column in zip(*chosen, strict=True))
+            elements = [element for element in chosen if not isinstance(element, Exception)]
+            if len(elements) < len(chosen):
+                raise next(element for element in chosen if isinstance(element, Exception))
+            return tuple(_components(list(column)) for column in zip(*elements, strict=True))
 
         return window
 

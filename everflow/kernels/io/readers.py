@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from everflow.formats import records
+from everflow.formats.lmdb_files import read_entries
 from everflow.framework.errors import DataLossError, InvalidArgumentError, OutOfRangeError, UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.kernels.facts import Waits
@@ -177,6 +178,13 @@ class TFRecordReader(Reader):
                 position += len(record) + 16
 
 
+class LMDBReader(Reader):
+    """The entries of LMDB stores."""
+
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
+        return read_entries(work.decode())
+
+
 class FixedLengthRecordReader(Reader):
     """Records of a fixed number of bytes between a header and a footer; keys are `file:number`."""
 
@@ -219,6 +227,11 @@ def whole_file_reader(*, container: str, shared_name: str, node: Node, session: 
 @kernel(*_two_forms("IdentityReader"), once=True)
 def identity_reader(*, container: str, shared_name: str, node: Node, session: Session) -> IdentityReader:
     return shared_resource("reader", node, session, container, shared_name, IdentityReader)
+
+
+@kernel("LMDBReader", once=True)
+def lmdb_reader(*, container: str, shared_name: str, node: Node, session: Session) -> LMDBReader:
+    return shared_resource("reader", node, session, container, shared_name, LMDBReader)
 
 
 @kernel(*_two_forms("TextLineReader"), once=True)

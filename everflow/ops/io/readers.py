@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import not_differentiable, shape_rule
@@ -31,37 +32,42 @@ class ReaderBase:
     reader_ref = property(lambda self: self._reader_ref, doc="The tensor that stands for the reader in ops.")
     supports_serialize = property(lambda self: self._supports_serialize, doc="Whether its state can be saved.")
 
-    @staticmethod
-    def _handle(queue):
-        return queue if isinstance(queue, Tensor) else queue.queue_ref
+    def _op(self, name):
+        """An op on readers by resource, or by reference as the oldest are."""
+        return getattr(raw, name + "V2" if self._reader_ref.dtype is dtypes.resource else name)
+
+    def _handle(self, queue):
+        handle = queue if isinstance(queue, Tensor) else queue.queue_ref
+        is_other = handle.dtype is dtypes.resource is not self._reader_ref.dtype
+        return raw.FakeQueue(resource=handle) if is_other else handle
 
     def read(self, queue, name=None):
         """The next (key, record); the queue gives the next file when one has ended."""
-        return raw.ReaderReadV2(self._reader_ref, self._handle(queue), name=name)
+        return self._op("ReaderRead")(self._reader_ref, self._handle(queue), name=name)
 
     def read_up_to(self, queue, num_records, name=None):
         """Up to `num_records` keys and records, fewer where a file ends."""
-        return raw.ReaderReadUpToV2(self._reader_ref, self._handle(queue), num_records, name=name)
+        return self._op("ReaderReadUpTo")(self._reader_ref, self._handle(queue), num_records, name=name)
 
     def num_records_produced(self, name=None):
         """How many records were read."""
-        return raw.ReaderNumRecordsProducedV2(self._reader_ref, name=name)
+        return self._op("ReaderNumRecordsProduced")(self._reader_ref, name=name)
 
     def num_work_units_completed(self, name=None):
         """How many files were read to their end."""
-        return raw.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+        return self._op("ReaderNumWorkUnitsCompleted")(self._reader_ref, name=name)
 
     def serialize_state(self, name=None):
         """Where reading is, as a string."""
-        return raw.ReaderSerializeStateV2(self._reader_ref, name=name)
+        return self._op("ReaderSerializeState")(self._reader_ref, name=name)
 
     def restore_state(self, state, name=None):
         """An op that goes on where `serialize_state` was."""
-        return raw.ReaderRestoreStateV2(self._reader_ref, state, name=name)
+        return self._op("ReaderRestoreState")(self._reader_ref, state, name=name)
 
     def reset(self, name=None):
         """An op that begins anew."""
-        return raw.ReaderResetV2(self._reader_ref, name=name)
+        return self._op("ReaderReset")(self._reader_ref, name=name)
 
 
 class WholeFileReader(ReaderBase):
@@ -195,9 +201,17 @@ class IdentityReader(ReaderBase):
         super().__init__(raw.IdentityReaderV2(name=name), supports_serialize=True)
 
 
+class LMDBReader(ReaderBase):
+    """The entries of LMDB stores, in the order of their keys."""
+
+    def __init__(self, name=None, options=None):
+        del options  # they are of no use
+        super().__init__(raw.LMDBReader(name=name))
+
+
 _READERS = ("WholeFileReader", "TextLineReader", "FixedLengthRecordReader", "TFRecordReader", "IdentityReader")
 shape_rule(*(r + "V2" for r in _READERS))(scalar_output)
-shape_rule(*_READERS)(reference_handle)
+shape_rule(*_READERS, "LMDBReader")(reference_handle)
 
 
 @shape_rule("ReaderRead", "ReaderReadV2")

@@ -13,8 +13,10 @@ import argparse
 import json
 import os
 import random
+import struct
 import sys
 import tempfile
+import zlib
 from unittest import mock
 
 import numpy as np
@@ -39,7 +41,7 @@ class Drawn:
 
     def _source(self):
         tf, r = self.tf, self.random
-        kind = r.choice(["range", "rows", "rows", "words", "lines", "records", "generator", "tensors"])
+        kind = r.choice(["range", "rows", "rows", "words", "lines", "records", "generator", "tensors", "pictures"])
         if kind == "range":
             self.parts = [("int", [])]
             return tf.data.Dataset.range(r.randint(-3, 3), r.randint(0, 30), r.choice([1, 1, 2, 3]))
@@ -51,6 +53,8 @@ class Drawn:
         if kind == "words":
             self.parts = [("text", [])]
             return tf.data.Dataset.from_tensor_slices(["3", "14", "x", "15", "9", "2", "6.5"][: r.randint(1, 7)])
+        if kind == "pictures":
+            return self._pictures()
         if kind == "tensors":
             self.parts = [("float", [2]), ("text", [])]
             return tf.data.Dataset.from_tensors(([1.5, -2.0], "17")).repeat(r.randint(1, 4))
@@ -67,11 +71,47 @@ class Drawn:
         names = [os.path.join(self.folder, kind) + str(i) for i in range(r.randint(1, 2))]
         return (tf.data.TextLineDataset if kind == "lines" else tf.data.TFRecordDataset)(names)
 
+    def _pictures(self):
+        """Decoded pictures, of one size or different ones, cut to a part, resized or flipped."""
+        tf, r, chance = self.tf, self.random, np.random.RandomState(self.random.randint(0, 99))
+        sizes = [(4, 5)] if r.random() < 0.5 else [(4, 5), (3, 6), (5, 3)]
+        files = [png(chance.randint(0, 256, r.choice(sizes)).astype(np.uint8)) for _ in range(r.randint(1, 40))]
+        way = r.choice(["crop", "resize", "nearest", "flip", "sum"])
+        if way in ("resize", "nearest") and r.random() < 0.3:  # where nothing is drawn before it fails
+            files[r.randrange(len(files))] = b"nonsense"
+        random_part = lambda image: tf.random_crop(image, [2, 3, 1], seed=7)  # noqa: E731
+        ways = {
+            "crop": random_part,
+            "resize": lambda image: tf.image.resize_images(image, [2, 3]),
+            "nearest": lambda image: tf.image.resize_images(image, [2, 3], tf.image.ResizeMethod.NEAREST_NEIGHBOR),
+            "flip": lambda image: tf.image.random_flip_left_right(random_part(image), seed=8),
+            "sum": lambda image: random_part(image) + tf.reduce_max(image),
+        }
+
+        def read(data):
+            return tf.reshape(tf.cast(ways[way](tf.image.decode_png(data, channels=1)), tf.float32), [6])
+
+        self.parts = [("float", [6])]
+        return tf.data.Dataset.from_tensor_slices(files).map(read, num_parallel_calls=r.choice([None, 2, 2, -1]))
+
     def mapped(self, function, parts):
         """Call a function of the first component; the others stay. Perhaps for several elements at a time."""
         calls = self.random.choice([None, None, None, 1, 2, -1])
         self.dataset = self.dataset.map(lambda *e: (function(e[0]),) + e[1:], num_parallel_calls=calls)
         self.parts = [parts] + self.parts[1:]
+
+
+def png(pixels):
+    """A grey picture as a file."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    parts = [chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 # --- moves -----------------------------------------------------------------------------------

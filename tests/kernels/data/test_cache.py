@@ -1,6 +1,7 @@
 """Caches: full only after a whole pass, in memory or in files; every type comes back."""
 
 import contextlib
+import gc
 
 import numpy as np
 import pytest
@@ -130,3 +131,46 @@ def test_datasets_share_a_cache():
         assert elements(5) == [0, 1, 2]  # what the first one kept
         tf.raw_ops.DeleteMemoryCache(handle=cache.handle, deleter=cache.deleter)
         assert elements(2) == [0, 1]
+
+
+def test_one_iteration_at_a_time_writes_a_cache(tmp_path, own_graph):
+    dataset = tf.data.Dataset.range(3).cache(str(tmp_path / "c"))
+    first, second = (tf.compat.v1.data.make_initializable_iterator(dataset) for _ in range(2))
+    taken = [first.get_next(), second.get_next()]
+    with tf.Session() as sess:
+        sess.run([first.initializer, second.initializer])
+        assert sess.run(taken[0]) == 0 and [p.name for p in tmp_path.iterdir()] == ["c_0.lockfile"]
+        with pytest.raises(tf.errors.AlreadyExistsError, match="another iteration"):
+            sess.run(taken[1])
+        assert [sess.run(taken[0]) for _ in range(2)] == [1, 2]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(taken[0])
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["c.data-00000-of-00001", "c.index"]
+        assert [sess.run(taken[1]) for _ in range(3)] == [0, 1, 2]  # which reads what the other wrote
+
+
+def test_an_abandoned_iteration_leaves_no_lock_behind(tmp_path, own_graph):
+    dataset = tf.data.Dataset.range(3).cache(str(tmp_path / "c"))
+    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    following = iterator.get_next()
+    with tf.Session() as sess:
+        for _ in range(2):
+            sess.run(iterator.initializer)
+            assert sess.run(following) == 0
+    with tf.Session() as other:  # the first one's iterator may still be there
+        other.run(iterator.initializer)
+        assert other.run(following) == 0
+    del sess, other
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_takes_a_part_lets_go_of_the_rest(tmp_path, own_graph):
+    dataset = tf.data.Dataset.range(3).cache(str(tmp_path / "c")).take(2)
+    following = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as sess:
+        assert [sess.run(following) for _ in range(2)] == [0, 1] and list(tmp_path.iterdir())
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(following)
+        gc.collect()
+        assert list(tmp_path.iterdir()) == []

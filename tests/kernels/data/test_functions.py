@@ -112,3 +112,25 @@ def test_an_error_of_a_generator_is_told():
         assert sess.run(following) == 1
         with pytest.raises(tf.errors.OpError, match="no more"):
             sess.run(following)
+
+
+def test_a_window_of_size_nothing_fails_at_each_element(own_graph):
+    grouped = tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, w: w.batch(4), window_size=0)
+    following = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(4).apply(grouped)).get_next()
+    with tf.Session() as sess:
+        for _ in range(4):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
+                sess.run(following)
+
+
+def test_a_scan_goes_on_where_its_function_says_that_there_is_no_more(own_graph):
+    def stopping(x):
+        return next(iter([])) if x == 2 else x
+
+    scan = tf.data.experimental.scan(0, lambda state, x: (state, tf.py_func(stopping, [x], tf.int64)))
+    following = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(4).apply(scan)).get_next()
+    with tf.Session() as sess:
+        assert [sess.run(following) for _ in range(2)] == [0, 1]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(following)
+        assert sess.run(following) == 3

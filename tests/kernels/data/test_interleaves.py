@@ -88,3 +88,11 @@ def test_interleaved_files_are_read_in_blocks(tmp_path):
     with tf.Session() as session:
         found = [session.run(following).tolist() for _ in range(3)]
     assert found == [[0, 1, 10, 11, 20], [21, 2, 3, 12, 13], [22, 23]]
+
+
+@pytest.mark.parametrize("given", [{"buffer_output_elements": 0}, {"prefetch_input_elements": -1}])
+def test_counts_of_elements_made_ahead(given, own_graph):
+    apart = tf.data.experimental.parallel_interleave(tf.data.Dataset.from_tensors, cycle_length=2, **given)
+    following = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(3).apply(apart)).get_next()
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="must be at least"):
+        sess.run(following)

@@ -1,5 +1,6 @@
 """Windows: gaps between them, steps within them, and what is left at the end."""
 
+import numpy as np
 import pytest
 
 import everflow as tf
@@ -47,3 +48,27 @@ def test_sizes_are_positive(wrong):
     size, shift, stride = (tf.constant(n, tf.int64) for n in wrong)
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be greater than zero"):
         drain(D.range(3).window(size, shift, stride).flat_map(lambda w: w))
+
+
+@pytest.mark.parametrize(
+    "size, shift, stride, wanted",
+    [
+        (2, 1, 1, [[1, 0.5], None, None, [0.25, 0.2], None, None, [0.125]]),
+        (2, 2, 1, [[1, 0.5], None, None, [0.125]]),
+        (2, 3, 1, [[1, 0.5], [0.25, 0.2], [0.125]]),  # what no window holds may fail
+        (2, 1, 2, [None, [0.5, 0.25], None, None, [0.2, 0.125], None, [0.125]]),
+    ],
+)
+def test_an_error_stands_for_its_element_in_all_windows(sess, size, shift, stride, wanted):
+    inverse = lambda x: tf.check_numerics(1 / x, "zero")  # noqa: E731
+    dataset = tf.data.Dataset.from_tensor_slices(np.float32([1, 2, 0, 4, 5, 0, 8])).map(inverse)
+    dataset = dataset.window(size, shift, stride).flat_map(lambda w: w.batch(3))
+    following = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+    for values in wanted:
+        if values is None:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(following)
+        else:
+            np.testing.assert_allclose(sess.run(following), values)
+    with pytest.raises(tf.errors.OutOfRangeError):
+        sess.run(following)
