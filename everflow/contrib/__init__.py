@@ -11,7 +11,7 @@ from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 _MISSING = frozenset(
     """batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg optimizer_v2
     periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
-    stat_summarizer tensor_forest timeseries""".split()
+    stat_summarizer timeseries""".split()
 )
 
 
