@@ -252,6 +252,7 @@ _LEFT = {
     "ExperimentalSqlDataset": "as the one before",
     "_DecodeJpegs": "stands for many calls of DecodeJpeg in a pipeline, whose tests compare it with those",
     "_DecodePngs": "as the one before",
+    "Abort": "ends the process",
     "Rpc": "calls a server",
     "TryRpc": "as the one before",
 }
