@@ -13,7 +13,7 @@ MISSING_CONTRIB = frozenset(
     """
     batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg optimizer_v2
     periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
-    stat_summarizer tensor_forest timeseries
+    stat_summarizer timeseries
     """.split()
 )
 

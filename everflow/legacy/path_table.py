@@ -348,6 +348,11 @@ contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard
 contrib.linear_optimizer.python sdca_estimator           : contrib.linear_optimizer.sdca_estimator
 contrib.linear_optimizer.python.ops sdca_ops sharded_mutable_dense_hashtable sparse_feature_column : \
                       train.sdca_model train.sharded_tables
+contrib.tensor_forest.python tensor_forest               : contrib.tensor_forest.tensor_forest
+contrib.tensor_forest.python.ops data_ops                : contrib.tensor_forest.data_ops
+contrib.tensor_forest.python.ops model_ops stats_ops     : ops.forests legacy.gen_ops
+contrib.tensor_forest.client random_forest               : contrib.tensor_forest.random_forest
+contrib.tensor_forest.client eval_metrics                : contrib.tensor_forest.eval_metrics
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers
 contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.contrib.cudnn_rnn

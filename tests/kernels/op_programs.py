@@ -8,11 +8,13 @@ import numpy as np
 
 import everflow as tf
 from everflow import kernels
+from everflow.contrib.tensor_forest.tensor_forest import ForestHParams, RandomForestGraphs
 from everflow.data.experimental import distribution, optimization, snapshots, stats, threadpool
 from everflow.framework import dtypes, op_defs
 from everflow.framework import raw_ops as raw
 from everflow.ops.array import collectives
 from everflow.ops.functions.defun import Defun
+from everflow.ops.variables.resources import initialize_resources, shared_resources
 from tests.kernels.op_examples import scalar, text
 
 _ROWS = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -533,6 +535,7 @@ def files(folder):
     fill = {"key_index": -2, "value_index": -1}
     _run(raw.InitializeTableFromTextFileV2(table, lines, **fill), raw.InitializeTableFromTextFile(old, lines, **fill))
     _run([raw.ReadFile(lines), raw.MatchingFiles(lines)], raw.WriteFile(str(folder / "written"), "a"))
+    _run(raw.ImmutableConst(dtype=tf.uint8, shape=[3], memory_region_name=path))
     _run(list(raw.GenerateVocabRemapping(lines, lines, new_vocab_offset=0, num_new_vocab=2)))
     for form in ("", "V2"):
 
@@ -626,8 +629,58 @@ def exchanges():
         session.run(made)
 
 
+def new_variables():
+    """Zeros for variables that have no value yet."""
+    ref, resource = tf.Variable([1.0, 2.0]), tf.Variable([1.0], use_resource=True)
+    with tf.Session() as session:
+        session.run(raw.ZeroInitializer(ref._ref()))
+        session.run(raw.ZeroVarInitializer(resource.handle, dtype=tf.float32, shape=[1]).op)
+
+
+def first_arrays():
+    handle = raw.TensorArray(2, dtype=tf.float32)
+    flow = raw.TensorArrayUnpack(handle, _ROWS[:2], 0.0)
+    _run(raw.TensorArrayPack(handle, flow, dtype=tf.float32))
+
+
+def parsed_examples():
+    example = tf.train.Example()
+    example.features.feature["a"].float_list.value.append(1.0)
+    source = tf.data.Dataset.from_tensors([example.SerializeToString()])
+    typed = {"output_types": [tf.float32], "output_shapes": [[None]]}
+    keys = {"sparse_keys": [], "dense_keys": ["a"], "sparse_types": [], "dense_shapes": [[]]}
+    variant = raw.ParseExampleDataset(source._variant_tensor, np.int64(1), [tf.constant([0.0])], **keys, **typed)
+    pairs = tf.data.Dataset.from_tensor_slices(([1, 2], [True, False]))
+    numbers = {"output_types": [tf.int32], "output_shapes": [[]]}
+    kept = raw.FilterByLastComponentDataset(pairs._variant_tensor, **numbers)
+    _run(raw.DatasetToSingleElement(variant, **typed), raw.DatasetToSingleElement(kept, **numbers))
+
+
+def forests():
+    params = ForestHParams(num_classes=2, num_features=2, num_trees=1, split_after_samples=2, checkpoint_stats=True)
+    params.num_splits_to_consider = 1
+    graphs = RandomForestGraphs(params.fill())
+    x, y = tf.constant(_ROWS), tf.constant([0, 1, 0])
+    tree, stats = graphs.variables[0].tree, graphs.variables[0].stats
+    serialized = {"params": params.serialized_params_proto}
+    predicted = graphs.inference_graph(x)[0]
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), initialize_resources(shared_resources())])
+        session.run([raw.TreeIsInitializedOp(tree), raw.FertileStatsIsInitializedOp(stats)])
+        for _ in range(2):
+            session.run(graphs.training_graph(x, y))
+        session.run([predicted, graphs.average_size(), graphs.feature_importances()])
+        session.run(raw.TreeDeserialize(tree, raw.TreeSerialize(tree), **serialized))
+        session.run(raw.FertileStatsDeserialize(stats, raw.FertileStatsSerialize(stats, **serialized), **serialized))
+        session.run(raw.FinalizeTree(tree, stats, **serialized))
+
+
 PROGRAMS = (
     exchanges,
+    new_variables,
+    first_arrays,
+    parsed_examples,
+    forests,
     optimizers,
     joint_updates,
     variables,

@@ -271,6 +271,7 @@ _LEFT = {
     "_RandomUniformInts": "as the one before",
     "_RandomUniforms": "as the one before",
     "_TruncatedNormals": "as the one before",
+    "Abort": "ends the process",
     "Rpc": "calls a server",
     "TryRpc": "as the one before",
 }

@@ -16,6 +16,16 @@ from everflow.contrib.learn.dnn_linear_combined import (
 from everflow.contrib.learn.estimator import BaseEstimator, Estimator, Evaluable, NotFittedError, SKCompat, Trainable
 from everflow.contrib.learn.experiment import Experiment
 from everflow.contrib.learn.export_strategies import ExportStrategy, make_export_strategy
+from everflow.contrib.learn.graph_actions import evaluate, infer, run_feeds, run_n, train
+from everflow.contrib.learn.graph_io import (
+    read_batch_examples,
+    read_batch_features,
+    read_batch_record_features,
+    read_keyed_batch_examples,
+    read_keyed_batch_examples_shared_queue,
+    read_keyed_batch_features,
+    read_keyed_batch_features_shared_queue,
+)
 from everflow.contrib.learn.heads import (
     Head,
     multi_class_head,
@@ -24,12 +34,20 @@ from everflow.contrib.learn.heads import (
     poisson_regression_head,
     regression_head,
 )
+from everflow.contrib.learn.kmeans import KMeansClustering
 from everflow.contrib.learn.linear import LinearClassifier, LinearEstimator, LinearRegressor
+from everflow.contrib.learn.logistic_regressor import LogisticRegressor
 from everflow.contrib.learn.metric_spec import MetricSpec
 from everflow.contrib.learn.model_ops import InputFnOps, ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from everflow.contrib.learn.run_config import RunConfig, TaskType
 from everflow.contrib.learn.serving import build_parsing_serving_input_fn
 from everflow.contrib.learn.svm import SVM
 from everflow.contrib.learn.svm_head import binary_svm_head, multi_head
-from everflow.contrib.learn.tables import extract_pandas_data, extract_pandas_labels, extract_pandas_matrix
+from everflow.contrib.learn.tables import (
+    extract_dask_data,
+    extract_dask_labels,
+    extract_pandas_data,
+    extract_pandas_labels,
+    extract_pandas_matrix,
+)
 from everflow.train.hooks import NanLossDuringTrainingError

@@ -33,3 +33,25 @@ def extract_pandas_labels(labels):
             raise ValueError("Data types for labels must be int, float, or bool.")
         return labels.values
     return labels
+
+
+def extract_dask_data(data):
+    """A Dask frame or series with its divisions worked out; what is neither stays as it is."""
+    return _with_divisions(data)
+
+
+def extract_dask_labels(labels):
+    """Dask labels, of one column, with their divisions worked out."""
+    if getattr(labels, "ndim", 1) > 1 and hasattr(labels, "divisions") and len(labels.columns) > 1:
+        raise ValueError("Only one column for labels is allowed.")
+    return _with_divisions(labels)
+
+
+def _with_divisions(data):
+    """Rows get numbers that say which part they are in, so that parts can be taken by them."""
+    if not hasattr(data, "divisions") or not hasattr(data, "map_partitions"):
+        return data
+    lengths = data.map_partitions(len).compute()
+    ends = np.cumsum([0, *lengths]).tolist()
+    data.divisions = (*ends[:-1], ends[-1] - 1) if ends[-1] else tuple(ends)
+    return data
