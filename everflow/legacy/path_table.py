@@ -151,6 +151,10 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
 python.keras.engine   base_layer_utils                   : keras.engine.autocasting
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.engine   data_adapter training_generator    : legacy.inner.keras_engine.data_adapters
+python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized
+python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized
+python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers
+python.keras.layers   dense_attention                    : keras.layers.attention
 python.keras.layers.preprocessing normalization normalization_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*

@@ -9,6 +9,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import device, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.keras.layers.lambda_layer import by_code, from_code
 from everflow.ops import array, math
 from everflow.ops.nn.dropout import dropout
 from everflow.ops.random import distributions as random
@@ -96,10 +97,9 @@ def _tensor_or_number(name, value):
     return float(known)
 
 
-class DropoutWrapper(RNNCellWrapper):
-    """Dropout on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every step.
-
-    >>> cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5)
+class Dropping:
+    """What wrappers for dropout do: on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every
+    step.
     """
 
     @takes(
@@ -184,8 +184,13 @@ class DropoutWrapper(RNNCellWrapper):
         facts = "input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size seed".split()
         config = {**super().get_config(), **{fact: getattr(self, "_" + fact) for fact in facts}}
         if self._state_filter is not _keeps_all:
-            config["dropout_state_filter_visitor"] = self._state_filter
+            code = by_code(self._state_filter)
+            config.update(zip(("dropout_fn", "dropout_fn_type", "dropout_fn_module"), code))
         return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return super().from_config(_with_function(config, "dropout_fn", "dropout_state_filter_visitor"), custom_objects)
 
 
 def _enumerated_map(function, structure):
@@ -195,8 +200,19 @@ def _enumerated_map(function, structure):
     return nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
 
 
-class ResidualWrapper(RNNCellWrapper):
-    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`."""
+def _with_function(config, key, argument):
+    """A configuration with a function for what was written down of it."""
+    config = dict(config)
+    kind = config.pop(f"{key}_type", None)
+    for name in [name for name in config if name in (f"{key}_module", "residule_fn_module")]:
+        del config[name]
+    if kind is not None:
+        config[argument] = from_code(config.pop(key), kind)
+    return config
+
+
+class Residual:
+    """What residual wrappers do: add a cell's inputs to its outputs, or combine them with `residual_fn(inputs, outputs)`."""
 
     def __init__(self, cell, residual_fn=None, **kwargs):
         super().__init__(cell, **kwargs)
@@ -216,11 +232,19 @@ class ResidualWrapper(RNNCellWrapper):
 
     def get_config(self):
         config = super().get_config()
-        return config if self._residual_fn is None else {**config, "residual_fn": self._residual_fn}
+        if self._residual_fn is not None:
+            # The last key is spelt as files have it.
+            keys = ("residual_fn", "residual_fn_type", "residule_fn_module")
+            config.update(zip(keys, by_code(self._residual_fn)))
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return super().from_config(_with_function(config, "residual_fn", "residual_fn"), custom_objects)
 
 
-class DeviceWrapper(RNNCellWrapper):
-    """Runs a cell on a device."""
+class OnDevice:
+    """What wrappers for devices do: run a cell there."""
 
     def __init__(self, cell, device, **kwargs):
         super().__init__(cell, **kwargs)
@@ -236,3 +260,18 @@ class DeviceWrapper(RNNCellWrapper):
 
     def get_config(self):
         return {**super().get_config(), "device": self._device}
+
+
+class DropoutWrapper(Dropping, RNNCellWrapper):
+    """Dropout on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every step.
+
+    >>> cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5)
+    """
+
+
+class ResidualWrapper(Residual, RNNCellWrapper):
+    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`."""
+
+
+class DeviceWrapper(OnDevice, RNNCellWrapper):
+    """Runs a cell on a device."""

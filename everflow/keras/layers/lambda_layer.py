@@ -71,7 +71,7 @@ class Lambda(Layer):
             kind = config.pop(f"{key}_type", "raw")
             config.pop("module" if key == "function" else f"{key}_module", None)
             if key in config:
-                config[key] = _read(config[key], kind, custom_objects)
+                config[key] = from_code(config[key], kind, custom_objects)
         return cls(**config)
 
 
@@ -82,6 +82,11 @@ def _written(value):
     if not inspect.isfunction(value) or value.__name__ != "<lambda>":
         _known_functions[value.__name__] = value
         return value.__name__, "function", getattr(value, "__module__", None)
+    return by_code(value)
+
+
+def by_code(value):
+    """(data, kind, module) of a function by its code, which is only known again in the same program."""
     code = base64.encodebytes(marshal.dumps(value.__code__)).decode("ascii")
     closure = tuple(cell.cell_contents for cell in value.__closure__) if value.__closure__ else None
     _known_functions[code] = value
@@ -94,7 +99,8 @@ def _of_the_program(name):
     return found if inspect.isfunction(found) and found.__module__ == "__main__" else None
 
 
-def _read(value, kind, custom_objects):
+def from_code(value, kind, custom_objects=None):
+    """The function that was written down."""
     if kind == "function":
         known = _known_functions.get(value) or _of_the_program(value)
         if known is not None and value not in (custom_objects or {}) and value not in get_custom_objects():
