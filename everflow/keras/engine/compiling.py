@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from everflow.framework import dtypes, nest
@@ -371,6 +373,7 @@ class Compiling:
 
     @untracked
     def _set_inputs(self, inputs, outputs=None, training=None):
+        self._check_arguments_of_call()
         names = sorted(inputs) if isinstance(inputs, dict) else None
         flat = [inputs[name] for name in names] if names else nest.flatten(inputs) if _is_several(inputs) else [inputs]
         names = names or [f"input_{i + 1}" for i in range(len(flat))]
@@ -394,6 +397,15 @@ class Compiling:
                 # The shapes of what a dynamic layer makes are seen on data.
                 outputs = self(nest.map_structure(convert_to_tensor, inputs))
         self._note_inputs_and_outputs(tensors, names, outputs)
+
+    def _check_arguments_of_call(self):
+        """Training calls a model on inputs alone, and says whether it trains."""
+        parameters = list(inspect.signature(self.call).parameters.values())[1:]
+        required = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+        if set(required) - {"training"}:
+            raise ValueError(
+                f"The `call` of {self.name} can't be trained with `fit`, which gives it inputs and `training`: it needs {required} too."
+            )
 
     def _note_call(self, inputs, outputs):
         """The first call on tensors tells what the inputs and outputs are."""

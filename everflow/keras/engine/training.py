@@ -136,6 +136,7 @@ class Model(Compiling, Network):
 
     def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False):
         """(inputs, targets, weights) as lists of arrays; a model that waited for data to know its inputs is built now."""
+        x, y, sample_weight = (data_checks.read_variables(value) for value in (x, y, sample_weight))
         self._build_from_data(x)
         inputs = data_checks.standardize(
             x, self._feed_input_names, self._feed_input_shapes, check_batch_axis=False, exception_prefix="input"

@@ -8,9 +8,10 @@ import marshal
 import sys
 
 from everflow.framework.shapes import TensorShape
-from everflow.keras.engine.arguments import shape_tuples
-from everflow.keras.engine.base_layer import Layer
+from everflow.keras.engine.base_layer import Layer, map_shapes
 from everflow.keras.generic import deserialize_keras_object, get_custom_objects
+from everflow.ops.variables.scope import variable_creator_scope
+from everflow.train.tracking import NoDependency
 
 # Functions that this process wrote into a config, lambdas by their code and others by name: only these are found again.
 # Code that comes in a file is never run.
@@ -32,22 +33,38 @@ class Lambda(Layer):
         self.mask = mask
         self._output_shape = output_shape
         accepted = inspect.signature(function).parameters if callable(function) else ()
+        self._made = NoDependency({})
         self._passed = [name for name in ("mask", "training") if name in accepted]
 
-    @shape_tuples
     def compute_output_shape(self, input_shape):
-        if self._output_shape is None:
+        said = self._output_shape
+        if said is None:
             return super().compute_output_shape(input_shape)
-        if callable(self._output_shape):
-            return self._output_shape(input_shape)
-        batch = None if isinstance(input_shape, list) else TensorShape(input_shape)[0]
-        return TensorShape([batch, *self._output_shape])
+        if callable(said):
+            return map_shapes(
+                TensorShape, said(map_shapes(lambda shape: tuple(TensorShape(shape).as_list()), input_shape))
+            )
+        # What is said leaves out the batch, which is that of the first input.
+        sizes = []
+        map_shapes(lambda shape: sizes.append(TensorShape(shape)[0]), input_shape)
+        return map_shapes(lambda shape: TensorShape([sizes[0], *shape]), said)
 
     def call(self, inputs, mask=None, training=None):
         given = {"mask": mask, "training": training}
-        return self.function(
-            inputs, **self.arguments, **{name: given[name] for name in self._passed if name not in self.arguments}
-        )
+        passed = {name: given[name] for name in self._passed if name not in self.arguments}
+        with variable_creator_scope(self._made_once):
+            return self.function(inputs, **self.arguments, **passed)
+
+    def _made_once(self, make, **options):
+        """A variable that the function makes belongs to the layer, and is the same in later calls."""
+        name = options.get("name")
+        if name is not None and name in self._made:
+            return self._made[name]
+        variable = make(**options)
+        self._made[variable.name if name is None else name] = variable
+        self._track(variable.name, variable)
+        (self._trainable_weights if variable.trainable else self._non_trainable_weights).append(variable)
+        return variable
 
     def compute_mask(self, inputs, mask=None):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
