@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
@@ -51,6 +52,8 @@ class Model(Compiling, Network):
         if more:
             raise TypeError(f"Unrecognized keyword arguments: {more}")
         self._assert_compiled()
+        if class_weight and self._distribution_strategy is not None:
+            raise ValueError("`class_weight` can't be given where a strategy spreads batches over replicas.")
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
         source = batches_of(self, x, y, sample_weight, **steps, **drawn)
@@ -110,7 +113,10 @@ class Model(Compiling, Network):
     def predict_on_batch(self, x):
         """The outputs for one batch."""
         values = self._standardize(x, None, for_predict=True)
-        return _one_or_all(self._run_function("predict", values))
+        outputs = self._run_function("predict", values)
+        if self._experimental_run_tf_function:
+            outputs = [convert_to_tensor(value) for value in outputs]
+        return _one_or_all(outputs)
 
     # --- generators ----------------------------------------------------------------------------
 
@@ -120,17 +126,24 @@ class Model(Compiling, Network):
     )
     def fit_generator(self, generator, **options):
         """Train on what a generator or a `Sequence` gives: (x, y) or (x, y, weights)."""
+        self._refuse_strategy("fit_generator", "fit")
         return self.fit(generator, **options)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def evaluate_generator(self, generator, **options):
         """The loss and metrics over what a generator or a `Sequence` gives."""
+        self._refuse_strategy("evaluate_generator", "evaluate")
         return self.evaluate(generator, **options)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def predict_generator(self, generator, **options):
         """The outputs for what a generator or a `Sequence` gives."""
+        self._refuse_strategy("predict_generator", "predict")
         return self.predict(generator, **options)
+
+    def _refuse_strategy(self, method, other):
+        if self._distribution_strategy is not None:
+            raise NotImplementedError(f"`{method}` knows no strategies: `{other}` takes generators, too.")
 
     # --- data ----------------------------------------------------------------------------------
 
