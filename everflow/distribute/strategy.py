@@ -387,6 +387,9 @@ def default_strategy() -> _DefaultDistributionStrategy:
     return _DefaultDistributionStrategy()
 
 
+_get_default_strategy = default_strategy  # its name inside TensorFlow
+
+
 @context.default_frame
 @functools.cache
 def _default_frame() -> context.Frame:

@@ -46,6 +46,18 @@ def entered(frame: Frame | None) -> Iterator[None]:
         _stack.frames.pop()
 
 
+@contextlib.contextmanager
+def left() -> Iterator[None]:
+    """A context in which no strategy is in force, whatever was entered."""
+    saved, _stack.frames = _stack.frames, []
+    saved_for_all, _for_all[:] = list(_for_all), []
+    try:
+        yield
+    finally:
+        _stack.frames = saved
+        _for_all[:] = saved_for_all
+
+
 def set_for_all(frame: Frame | None) -> None:
     """Make a frame the one in force wherever none is entered; None takes it back."""
     if _stack.frames:

@@ -52,6 +52,7 @@ python.distribute     combinations                       : legacy.inner.distribu
 python.framework      combinations                       : legacy.inner.distribute.combinations
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
 python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
+python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
@@ -153,6 +154,10 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
 python.keras.engine   base_layer_utils                   : keras.engine.autocasting
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.engine   data_adapter training_generator    : legacy.inner.keras_engine.data_adapters
+python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized
+python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized
+python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers
+python.keras.layers   dense_attention                    : keras.layers.attention
 python.keras.layers.preprocessing normalization normalization_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*

@@ -9,6 +9,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import device, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.keras.layers.lambda_layer import by_code, from_code
 from everflow.ops import array, math
 from everflow.ops.nn.dropout import dropout
 from everflow.ops.random import distributions as random
@@ -96,26 +97,9 @@ def _tensor_or_number(name, value):
     return float(known)
 
 
-class DropoutWrapper(RNNCellWrapper):
-    """Dropout on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every step.
-
-    Args:
-        cell: The cell to run at each step.
-        input_keep_prob: The share of inputs that is kept.
-        output_keep_prob: The share of outputs that is kept.
-        state_keep_prob: The share of the state that is kept.
-        variational_recurrent: Whether the same mask is used at every step.
-        input_size: The shape of the inputs, which masks for all steps need.
-        dtype: The type of inputs and state, which masks for all steps need.
-        seed: A number that makes the random numbers the same in each run of the program.
-        dropout_state_filter_visitor: A function that says which parts of the state are dropped; the memory of LSTM
-            cells isn't.
-        **kwargs: What every layer takes: `trainable` and the like.
-
-    Example:
-        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
-        >>> cell.state_size
-        4
+class Dropping:
+    """What wrappers for dropout do: on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every
+    step.
     """
 
     @takes(
@@ -200,8 +184,13 @@ class DropoutWrapper(RNNCellWrapper):
         facts = "input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size seed".split()
         config = {**super().get_config(), **{fact: getattr(self, "_" + fact) for fact in facts}}
         if self._state_filter is not _keeps_all:
-            config["dropout_state_filter_visitor"] = self._state_filter
+            code = by_code(self._state_filter)
+            config.update(zip(("dropout_fn", "dropout_fn_type", "dropout_fn_module"), code))
         return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return super().from_config(_with_function(config, "dropout_fn", "dropout_state_filter_visitor"), custom_objects)
 
 
 def _enumerated_map(function, structure):
@@ -211,19 +200,19 @@ def _enumerated_map(function, structure):
     return nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
 
 
-class ResidualWrapper(RNNCellWrapper):
-    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`.
+def _with_function(config, key, argument):
+    """A configuration with a function for what was written down of it."""
+    config = dict(config)
+    kind = config.pop(f"{key}_type", None)
+    for name in [name for name in config if name in (f"{key}_module", "residule_fn_module")]:
+        del config[name]
+    if kind is not None:
+        config[argument] = from_code(config.pop(key), kind)
+    return config
 
-    Args:
-        cell: The cell to run at each step.
-        residual_fn: A function of inputs and outputs; their sum if None.
-        **kwargs: What every layer takes: `trainable` and the like.
 
-    Example:
-        >>> cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(3))
-        >>> cell(tf.ones([2, 3]), tf.zeros([2, 3]))[0].shape.as_list()
-        [2, 3]
-    """
+class Residual:
+    """What residual wrappers do: add a cell's inputs to its outputs, or combine them with `residual_fn(inputs, outputs)`."""
 
     def __init__(self, cell, residual_fn=None, **kwargs):
         super().__init__(cell, **kwargs)
@@ -243,22 +232,19 @@ class ResidualWrapper(RNNCellWrapper):
 
     def get_config(self):
         config = super().get_config()
-        return config if self._residual_fn is None else {**config, "residual_fn": self._residual_fn}
+        if self._residual_fn is not None:
+            # The last key is spelt as files have it.
+            keys = ("residual_fn", "residual_fn_type", "residule_fn_module")
+            config.update(zip(keys, by_code(self._residual_fn)))
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return super().from_config(_with_function(config, "residual_fn", "residual_fn"), custom_objects)
 
 
-class DeviceWrapper(RNNCellWrapper):
-    """Runs a cell on a device.
-
-    Args:
-        cell: The cell to run at each step.
-        device: The device's name.
-        **kwargs: What every layer takes: `trainable` and the like.
-
-    Example:
-        >>> cell = tf.nn.rnn_cell.DeviceWrapper(tf.nn.rnn_cell.GRUCell(4), "/cpu:0")
-        >>> cell.output_size
-        4
-    """
+class OnDevice:
+    """What wrappers for devices do: run a cell there."""
 
     def __init__(self, cell, device, **kwargs):
         super().__init__(cell, **kwargs)
@@ -274,3 +260,56 @@ class DeviceWrapper(RNNCellWrapper):
 
     def get_config(self):
         return {**super().get_config(), "device": self._device}
+
+
+class DropoutWrapper(Dropping, RNNCellWrapper):
+    """Dropout on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every step.
+
+    Args:
+        cell: The cell to run at each step.
+        input_keep_prob: The share of inputs that is kept.
+        output_keep_prob: The share of outputs that is kept.
+        state_keep_prob: The share of the state that is kept.
+        variational_recurrent: Whether the same mask is used at every step.
+        input_size: The shape of the inputs, which masks for all steps need.
+        dtype: The type of inputs and state, which masks for all steps need.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dropout_state_filter_visitor: A function that says which parts of the state are dropped; the memory of LSTM
+            cells isn't.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
+        >>> cell.state_size
+        4
+    """
+
+
+class ResidualWrapper(Residual, RNNCellWrapper):
+    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`.
+
+    Args:
+        cell: The cell to run at each step.
+        residual_fn: A function of inputs and outputs; their sum if None.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(3))
+        >>> cell(tf.ones([2, 3]), tf.zeros([2, 3]))[0].shape.as_list()
+        [2, 3]
+    """
+
+
+class DeviceWrapper(OnDevice, RNNCellWrapper):
+    """Runs a cell on a device.
+
+    Args:
+        cell: The cell to run at each step.
+        device: The device's name.
+        **kwargs: What every layer takes: `trainable` and the like.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DeviceWrapper(tf.nn.rnn_cell.GRUCell(4), "/cpu:0")
+        >>> cell.output_size
+        4
+    """

@@ -136,7 +136,7 @@ def test_layers_and_lists_of_them_are_listed():
     assert [type(x).__name__ for x in layer._layers] == ["Dense", "list"]
     del layer.one
     layer.kept_apart = NoDependency(layers.Dense(1))
-    assert len(layer._layers) == 1 and layer.kept_apart.units == 1
+    assert len(layer._layers) == 2 and layer.kept_apart.units == 1
     assert [child.name for child in layer._checkpoint_dependencies] == ["several"]
 
 
@@ -211,3 +211,91 @@ def test_configurations_of_batch_normalization_tell_renormalization():
     config = layers.BatchNormalization(renorm=True, renorm_momentum=0.5).get_config()
     assert (config["renorm"], config["renorm_clipping"], config["renorm_momentum"]) == (True, {}, 0.5)
     assert "virtual_batch_size" not in config and "renorm" not in layers.BatchNormalization().get_config()
+
+
+def test_a_mask_that_is_given_goes_on_with_the_outputs():
+    class Masked(layers.Layer):
+        def call(self, inputs, mask=None):
+            return inputs * 2.0
+
+        def compute_mask(self, inputs, mask=None):
+            return mask
+
+    mask = tf.ones([1, 1])
+    assert Masked()(tf.ones([1, 1]), mask)._keras_mask is mask
+
+
+def test_inputs_are_checked_before_there_are_weights(eagerly):
+    with pytest.raises(ValueError, match="min_ndim=2"):
+        layers.Dense(1)(tf.constant([1.0, 2.0]))
+
+
+def test_variables_in_a_lambda_are_made_once_and_are_its_weights():
+    layer = layers.Lambda(lambda x: x * tf.Variable(2.0, name="factor"))
+    layer(tf.ones([1]))
+    layer(tf.ones([1]))
+    assert len(layer.trainable_weights) == 1
+
+
+def test_shapes_that_lambdas_say_may_be_several():
+    layer = layers.Lambda(lambda x: [x, x], output_shape=[(3,), (4, 5)])
+    assert [shape.as_list() for shape in layer.compute_output_shape((2, 3))] == [[2, 3], [2, 4, 5]]
+
+
+def test_shapes_of_structures_are_found(eagerly):
+    layer = layers.Lambda(lambda x: [x[1], {"a": x[0]}])
+    second, named = layer.compute_output_shape(((10, 10), (10, 20)))
+    assert second.as_list() == [10, 20] and named["a"].as_list() == [10, 10]
+
+
+def test_a_model_that_was_built_by_data_tells_its_shape_and_takes_more_layers(eagerly):
+    model = tf.keras.Sequential([layers.Dense(3)])
+    model.compile("sgd", "mse")
+    model.fit(np.ones([2, 3]), np.ones([2, 3]), verbose=0)
+    assert model.get_config()["build_input_shape"] == (None, 3)
+    assert len(tf.keras.Sequential.from_config(model.get_config()).weights) == 2
+    model.add(layers.Dense(4))
+    model.compile("sgd", "mse")
+    model.fit(np.ones([2, 3]), np.ones([2, 4]), verbose=0)
+    assert len(model.weights) == 4
+
+
+def test_weights_of_layers_come_before_those_of_the_model(eagerly):
+    class Own(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.own = tf.Variable(1.0)
+            self.inner = layers.Dense(1)
+
+        def call(self, inputs):
+            return self.inner(inputs) * self.own
+
+    model = Own()
+    model(tf.ones([1, 2]))
+    assert [weight.shape.rank for weight in model.trainable_weights] == [2, 1, 0]
+
+
+def test_models_that_need_more_than_inputs_cant_be_fitted():
+    class Two(tf.keras.Model):
+        def call(self, one, other):
+            return one + other
+
+    model = Two()
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="can't be trained"):
+        model.fit(np.ones([2, 2]), np.ones([2, 2]), verbose=0)
+
+
+def test_variables_can_be_trained_on():
+    model = tf.keras.Sequential([layers.Dense(1, input_shape=(2,), kernel_initializer="ones")])
+    model.compile("sgd", "mse")
+    x, y = K.zeros((4, 2)), K.zeros((4, 1))
+    assert model.fit(x, y, steps_per_epoch=1, verbose=0).history["loss"] == [0.0]
+    assert model.predict(x, steps=1).shape == (4, 1)
+    assert model.train_on_batch(x, y) == 0.0
+
+
+def test_rows_of_one_number_may_be_a_vector():
+    x = tf.keras.Input(())
+    model = tf.keras.Model(x, layers.Flatten()(x))
+    np.testing.assert_array_equal(model.predict(np.array([1.0, 2.0])), [[1.0], [2.0]])

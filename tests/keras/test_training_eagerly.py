@@ -84,3 +84,21 @@ def test_metrics_of_a_functional_models_tensors_are_of_the_batch():
         first, second = model.train_on_batch(x, y), model.train_on_batch(x, y)
         np.testing.assert_allclose([first, second], [[9, 6], [8.2944, 5.76]], rtol=1e-5)
         assert model.metrics_names == ["loss", "sums"]
+
+
+def test_a_prediction_on_a_batch_is_a_tensor_where_functions_train():
+    ones = np.ones((4, 3), "float32")
+    with eager_mode():
+        assert hasattr(_one_dense().predict_on_batch(ones), "numpy")
+        assert isinstance(_one_dense(experimental_run_tf_function=False).predict_on_batch(ones), np.ndarray)
+
+
+def test_an_epoch_without_data():
+    with tf.Graph().as_default():
+        data = tf.data.Dataset.from_tensor_slices((np.ones((4, 3), "float32"), np.zeros((4, 2), "float32"))).batch(2)
+        losses = _one_dense().fit(data, steps_per_epoch=2, epochs=3, verbose=0).history["loss"]
+        assert len(losses) == 2 and losses[1] == losses[0] / 2
+    with eager_mode():
+        data = tf.data.Dataset.from_tensor_slices((np.ones((4, 3), "float32"), np.zeros((4, 2), "float32"))).batch(2)
+        with pytest.raises(ValueError, match="repeat"):
+            _one_dense().fit(data, steps_per_epoch=2, epochs=3, verbose=0)

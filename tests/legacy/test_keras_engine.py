@@ -5,7 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
-from everflow.legacy.inner.keras_engine import data_adapters, preprocessing
+from everflow.legacy.inner.keras_engine import data_adapters, kernelized, preprocessing
 
 
 class _Sum(preprocessing.Combiner):
@@ -172,3 +172,36 @@ def test_anything_as_an_iterator_of_batches():
     with eager_mode():
         iterator, count = data_adapters.convert_to_generator_like(tf.data.Dataset.range(4).batch(2))
         assert count is None and next(iterator).numpy().tolist() == [0, 1]
+
+
+def test_random_features_come_near_their_kernel():
+    np.random.seed(1)
+    with eager_mode():
+        tf.set_random_seed(1)
+        x, y = tf.random_uniform([3, 4], seed=1), tf.random_uniform([2, 4], seed=2)
+        for kind, exact in (
+            ("gaussian", kernelized.exact_gaussian_kernel),
+            ("laplacian", kernelized.exact_laplacian_kernel),
+        ):
+            layer = kernelized.RandomFourierFeatures(4000, kind, scale=2.0)
+            approximate = kernelized.inner_product(layer(x), layer(y)) * 2.0 / 4000
+            np.testing.assert_allclose(approximate, exact(x, y, 2.0), atol=0.08)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"output_dim": 0}, {"output_dim": 3, "scale": 0.0}, {"output_dim": 3, "kernel_initializer": "linear"}]
+)
+def test_wrong_arguments_of_random_features_are_refused(arguments):
+    with pytest.raises(ValueError):
+        kernelized.RandomFourierFeatures(**arguments)
+
+
+def test_random_features_have_weights_and_a_configuration():
+    layer = kernelized.RandomFourierFeatures(5, tf.keras.initializers.Ones(), scale=3.0)
+    assert layer(tf.keras.Input((2,))).shape.as_list() == [None, 5]
+    names = [weight.name.rpartition("/")[2] for weight in layer.weights]
+    assert names == ["random_features_scale:0", "unscaled_random_features:0", "random_features_bias:0"]
+    again = kernelized.RandomFourierFeatures.from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    with pytest.raises(ValueError):
+        layer.compute_output_shape((2, None))

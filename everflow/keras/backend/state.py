@@ -64,6 +64,7 @@ def get_graph() -> Graph:
         _symbolic_graph = FuncGraph("keras_graph", get_default_graph())
         # Plain ops on what comes from `Input` are drawn in it, too.
         _symbolic_graph.takes_eager_ops = True
+    _symbolic_graph.outer_graph = get_default_graph()  # where variables are made, also when eager mode is entered anew
     return _symbolic_graph
 
 

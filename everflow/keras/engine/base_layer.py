@@ -268,14 +268,19 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             if not call_context.in_call:
                 self._clear_losses()
         masks = _collected_masks(inputs)
-        if self._call_takes("mask") and not self._is_given("mask", args, kwargs) and masks is not None:
-            kwargs["mask"] = masks
+        if self._call_takes("mask"):
+            if self._is_given("mask", args, kwargs):
+                masks = {**dict(zip(self._call_parameters[1:], args)), **kwargs}["mask"]
+            elif masks is not None:
+                kwargs["mask"] = masks
         said = dict(kwargs)
         training = self._resolve_training(args, kwargs)
         if needs_history(inputs):
             give_history(inputs)
         with call_context.enter(self, inputs, training):
-            assert_input_compatibility(self.input_spec, inputs, self.name)
+            if not self.built or not executing_eagerly():
+                # What runs at once fails by itself, in the layer's operations, once there are weights.
+                assert_input_compatibility(self.input_spec, inputs, self.name)
             with name_scope(self._name_scope()):
                 if not self.built:
                     claim(self._nested_layers())  # Also what came into a list after it was set as an attribute.
@@ -307,7 +312,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     def _stand_ins(self, inputs):
         """Placeholders for the outputs of a layer that can't be drawn, of the shapes it says."""
         shapes = self.compute_output_shape(nest.map_structure(lambda x: x.shape, inputs))
-        return _map_shapes(lambda shape: placeholder(self._dtype or floatx(), shape), shapes)
+        return map_shapes(lambda shape: placeholder(self._dtype or floatx(), shape), shapes)
 
     def _note_call(self, inputs, outputs):
         """Models that are built by being called note with what."""
@@ -396,7 +401,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         if type(self).call is Layer.call:
             return input_shape
         with FuncGraph("shapes", get_default_graph()).as_default():
-            inputs = _map_shapes(lambda shape: placeholder(self._dtype or "float32", shape), input_shape)
+            inputs = map_shapes(lambda shape: placeholder(self._dtype or "float32", shape), input_shape)
             self._maybe_build(inputs)
             try:
                 if self.dynamic:
@@ -530,10 +535,10 @@ def _collected_masks(inputs):
     return nest.map_structure(lambda x: getattr(x, "_keras_mask", None), inputs)
 
 
-def _map_shapes(make, shapes):
-    """`make` for each shape in a shape or a list of them."""
-    if isinstance(shapes, list) and any(isinstance(s, (TensorShape, tuple, list)) for s in shapes):
-        return [make(s) for s in shapes]
+def map_shapes(make, shapes):
+    """`make` for each shape in a shape or a structure of them."""
     if isinstance(shapes, dict):
-        return {key: make(s) for key, s in shapes.items()}
+        return {key: map_shapes(make, shape) for key, shape in shapes.items()}
+    if isinstance(shapes, (list, tuple)) and any(isinstance(s, (TensorShape, tuple, list, dict)) for s in shapes):
+        return type(shapes)(map_shapes(make, shape) for shape in shapes)
     return make(shapes)

@@ -28,6 +28,7 @@ from everflow.platform.signatures import takes
 def batches_of(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, is_validation, **more):
     """The source for what `fit`, `evaluate` or `predict` was given."""
     class_weight, queue, for_predict = more["class_weight"], more["queue"], more["for_predict"]
+    x, y, sample_weight = (data_checks.read_variables(value) for value in (x, y, sample_weight))
     if isinstance(x, Dataset):
         _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size)
         return DatasetBatches(model, x, steps, steps_name, for_predict, is_validation)

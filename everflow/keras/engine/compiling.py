@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
-from everflow.framework import dtypes, nest
+from everflow.distribute.context import get_strategy
+from everflow.framework import dtypes, nest, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
@@ -34,6 +37,8 @@ class Compiling:
     @untracked
     def _forget_compilation(self):
         self._is_compiled = False
+        self._distribution_strategy = None
+        self._experimental_run_tf_function = False
         self._eager_steps, self._run_eagerly = None, None
         self._collected_trainable_weights = None
         self._inputs_are_named = False
@@ -62,7 +67,9 @@ class Compiling:
             )
         options = {name: kwargs.pop(name) for name in COMPILE_PARAMETERS if name in kwargs}
         kwargs.pop("cloning", None)
-        kwargs.pop("experimental_run_tf_function", None)  # there is one way of training
+        # There is one way of training; it only tells what a prediction on a batch is.
+        in_functions = kwargs.pop("experimental_run_tf_function", True)
+        self._experimental_run_tf_function = in_functions and executing_eagerly()
         self.run_eagerly = kwargs.pop("run_eagerly", None)
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss or {}
@@ -73,6 +80,7 @@ class Compiling:
         self._compile_arguments = {"loss": loss, "metrics": metrics, **options, **kwargs}
         self._is_compiled = True
         self._require_eager_mode()
+        self._note_strategy(options)
         if not self.outputs:
             # The outputs are known when data comes.
             return
@@ -82,10 +90,24 @@ class Compiling:
             self._eager_steps = EagerSteps(self)
             self._collected_trainable_weights = self.trainable_weights
             return
-        self._draw_metrics("metrics")
-        self._draw_weights_and_loss()
+        with strategy_context.left():  # What one replica draws; variables are made, and mirrored, under the strategy.
+            self._draw_metrics("metrics")
+            self._draw_weights_and_loss()
         self.train_function = self.test_function = self.predict_function = None
         self._collected_trainable_weights = self.trainable_weights
+
+    def _note_strategy(self, options):
+        """The strategy in force is the model's; its variables must have been made under the same."""
+        frame = strategy_context.current()
+        self._distribution_strategy = strategy = None if frame is None else frame.strategy
+        if strategy is not None and options.get("target_tensors") is not None:
+            raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
+        for variable in self.weights if self.built else ():
+            if not get_strategy().extended.variable_created_in_scope(variable):
+                raise ValueError(
+                    f"{variable.name} was made under another strategy than the model is compiled under: make the model and "
+                    "compile it inside of the same `strategy.scope()`."
+                )
 
     def _make_endpoints(self, target_tensors):
         """An endpoint for each output, with its loss, weights and target."""
@@ -360,7 +382,11 @@ class Compiling:
             raise ValueError("The model needs data to be built: it has been given none.")
         self._set_inputs(x)
         if self._is_compiled:
-            self.compile(optimizer=self.optimizer, run_eagerly=self._run_eagerly, **self._compile_arguments)
+            kept = {
+                "run_eagerly": self._run_eagerly,
+                "experimental_run_tf_function": self._experimental_run_tf_function,
+            }
+            self.compile(optimizer=self.optimizer, **kept, **self._compile_arguments)
         self._finish_restoring()
 
     def _finish_restoring(self):
@@ -371,6 +397,7 @@ class Compiling:
 
     @untracked
     def _set_inputs(self, inputs, outputs=None, training=None):
+        self._check_arguments_of_call()
         names = sorted(inputs) if isinstance(inputs, dict) else None
         flat = [inputs[name] for name in names] if names else nest.flatten(inputs) if _is_several(inputs) else [inputs]
         names = names or [f"input_{i + 1}" for i in range(len(flat))]
@@ -394,6 +421,15 @@ class Compiling:
                 # The shapes of what a dynamic layer makes are seen on data.
                 outputs = self(nest.map_structure(convert_to_tensor, inputs))
         self._note_inputs_and_outputs(tensors, names, outputs)
+
+    def _check_arguments_of_call(self):
+        """Training calls a model on inputs alone, and says whether it trains."""
+        parameters = list(inspect.signature(self.call).parameters.values())[1:]
+        required = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+        if set(required) - {"training"}:
+            raise ValueError(
+                f"The `call` of {self.name} can't be trained with `fit`, which gives it inputs and `training`: it needs {required} too."
+            )
 
     def _note_call(self, inputs, outputs):
         """The first call on tensors tells what the inputs and outputs are."""

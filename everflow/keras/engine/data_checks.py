@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from everflow.framework.composites import SparseTensorValue
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.keras import losses
 from everflow.keras.engine.per_output import from_dict, from_list
+from everflow.ops.variables.variable import Variable
 
 
 def is_symbolic(value):
@@ -16,8 +20,19 @@ def is_symbolic(value):
     return isinstance(value, Tensor) and not hasattr(value, "numpy")
 
 
-def as_array(x):
-    """One input or target as an array with at least two dimensions; tensors stay as they are."""
+def read_variables(data):
+    """Data with tensors for variables in it."""
+    if isinstance(data, Variable):
+        return convert_to_tensor(data)
+    if isinstance(data, (list, tuple)) and any(isinstance(x, Variable) for x in data):
+        return type(data)(map(read_variables, data))
+    if isinstance(data, dict) and any(isinstance(x, Variable) for x in data.values()):
+        return {name: read_variables(x) for name, x in data.items()}
+    return data
+
+
+def as_array(x, rank=None):
+    """One input or target as an array with at least two dimensions, if it isn't to have one; tensors stay as they are."""
     if isinstance(x, Tensor) and hasattr(x, "numpy"):
         x = x.numpy()
     if x is None or isinstance(x, Tensor) or hasattr(x, "tocoo") or isinstance(x, SparseTensorValue):
@@ -26,7 +41,7 @@ def as_array(x):
         x = x.values
     if not hasattr(x, "shape"):
         x = np.asarray(x)
-    return np.expand_dims(x, 1) if x.ndim == 1 else x
+    return np.expand_dims(x, 1) if x.ndim == 1 and rank != 1 else x
 
 
 def _shape_of(x):
@@ -41,9 +56,10 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
         return []
     if data is None:
         return [None] * len(names)
+    ranks = [None if shape is None else len(shape) for shape in shapes or [None] * len(names)]
     if isinstance(data, dict):
         try:
-            arrays = [as_array(data[name]) for name in names]
+            arrays = [as_array(data[name], rank) for name, rank in zip(names, ranks)]
         except KeyError as e:
             raise ValueError(f'No data provided for "{e.args[0]}". Need data for each key in: {names}') from None
     elif isinstance(data, (list, tuple)):
@@ -51,9 +67,9 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
         if len(names) == 1 and arrays and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0):
             # A list of numbers or of rows is the array of the only input.
             arrays = [np.asarray(data)]
-        arrays = [as_array(x) for x in arrays]
+        arrays = [as_array(x, rank) for x, rank in itertools.zip_longest(arrays, ranks)][: len(arrays)]
     else:
-        arrays = [as_array(data)]
+        arrays = [as_array(data, ranks[0])]
     if len(arrays) != len(names):
         raise ValueError(
             f"Error when checking model {exception_prefix}: the model takes {len(names)} array(s), for {names}, and was given a list of "

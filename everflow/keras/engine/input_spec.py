@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes, nest
-from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 
 
@@ -50,11 +49,8 @@ class InputSpec:
 
 
 def assert_input_compatibility(input_spec, inputs, layer_name):
-    """Raise ValueError where inputs don't fit a layer's InputSpec (or list of them).
-
-    When executing eagerly nothing is checked: inputs that don't fit fail in the layer's operations, as in TensorFlow.
-    """
-    if not input_spec or executing_eagerly():
+    """Raise ValueError where inputs don't fit a layer's InputSpec (or list of them)."""
+    if not input_spec:
         return
     specs, tensors = nest.flatten(input_spec), nest.flatten(inputs)
     if len(specs) != len(tensors):

@@ -6,13 +6,11 @@ import json
 
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.keras import __version__
 from everflow.keras import backend as K
 from everflow.keras.engine import network_config
 from everflow.keras.engine.base_layer import Layer, unique
-from everflow.keras.engine.layer_losses import reachable
 from everflow.keras.engine.node import Node
 from everflow.keras.engine.op_layers import give_history, needs_history
 from everflow.keras.engine.summary import print_summary
@@ -202,8 +200,11 @@ class Network(Layer):
 
     @property
     def trainable_weights(self):
+        """Those of the layers, then those that the model holds itself."""
         self._assert_weights_created()
-        return Layer.trainable_weights.fget(self)
+        if not self.trainable:
+            return []
+        return unique(self._weights_inside("trainable_weights") + self._trainable_weights)
 
     @property
     def non_trainable_weights(self):
@@ -222,22 +223,14 @@ class Network(Layer):
     def input_spec(self, value):
         """The layers say it."""
 
-    # --- losses and updates: those that belong to this model's own inputs -----------------------
+    # --- updates -------------------------------------------------------------------------------
 
     @property
     def updates(self):
-        """Updates of the layers that depend on this model's inputs, or on none."""
+        """Updates of the layers; of a frozen model those that keep states."""
         if not self.trainable and not self.stateful:
             return []
-        things, tag = Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update"
-        if executing_eagerly() or not self.inputs or get_default_graph() is not self.inputs[0].graph:
-            return things
-        inputs = []
-        for i in range(len(self._inbound_nodes)):
-            inputs += nest.flatten(self.get_input_at(i))
-        inputs = inputs or self.inputs
-        conditional = {id(t) for t in reachable(inputs, [t for t in things if not getattr(t, tag, False)])}
-        return [t for t in things if getattr(t, tag, False) or id(t) in conditional]
+        return Layer.updates.fget(self) if self.trainable else self.state_updates
 
     # --- building and calling ------------------------------------------------------------------
 

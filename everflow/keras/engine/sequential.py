@@ -55,6 +55,9 @@ class Sequential(Model):
         self.built = False
         if not self._graph_layers:
             self._add_first(layer)
+        elif self.outputs and not self._is_graph_network and not hasattr(self.outputs[0], "_keras_history"):
+            # It was built for data, and has to be built anew.
+            self.inputs = self.outputs = None
         elif self.outputs:
             outputs = layer(self.outputs[0])
             self._require_one(layer, nest.flatten(outputs), TypeError)
@@ -144,6 +147,11 @@ class Sequential(Model):
             inputs = outputs
             mask = getattr(outputs, "_keras_mask", None)
         return outputs
+
+    def _note_inputs_and_outputs(self, tensors, names, outputs):
+        super()._note_inputs_and_outputs(tensors, names, outputs)
+        if self._build_input_shape is None and tensors[0].shape.rank is not None:
+            self.__dict__["_build_input_shape"] = tuple(tensors[0].shape.as_list())
 
     def compute_output_shape(self, input_shape):
         return functools.reduce(lambda shape, layer: layer.compute_output_shape(shape), self.layers, input_shape)

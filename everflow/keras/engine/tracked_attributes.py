@@ -45,7 +45,12 @@ class TrackedAttributes:
     def __setattr__(self, name, value):
         is_tracked = self.__dict__.get("_is_tracking", True) and not name.startswith("__")
         if isinstance(value, NoDependency):
-            is_tracked, value = False, value.value
+            value = value.value
+            # Its weights are the layer's, though checkpoints pass it over.
+            is_tracked = is_tracked and isinstance(value, (Variable, Module))
+            self.__dict__.setdefault("_passed_over", set()).add(name)
+        elif is_tracked and "_passed_over" in self.__dict__:
+            self._passed_over.discard(name)
         if is_tracked:
             self._remember(name, value)
         super().__setattr__(name, value)
@@ -129,9 +134,9 @@ class TrackedAttributes:
 
     def _checkpoint_children(self):
         """What object-based checkpoints follow, in the order of its coming."""
-        return [
-            (name, value) for name, value in self.__dict__.get("_tracked", {}).items() if not isinstance(value, tuple)
-        ]
+        passed_over = self.__dict__.get("_passed_over", ())
+        held = self.__dict__.get("_tracked", {}).items()
+        return [(name, value) for name, value in held if not isinstance(value, tuple) and name not in passed_over]
 
     @property
     def _checkpoint_dependencies(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
@@ -58,6 +59,8 @@ class Model(Compiling, Network):
         if more:
             raise TypeError(f"Unrecognized keyword arguments: {more}")
         self._assert_compiled()
+        if class_weight and self._distribution_strategy is not None:
+            raise ValueError("`class_weight` can't be given where a strategy spreads batches over replicas.")
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
         source = batches_of(self, x, y, sample_weight, **steps, **drawn)
@@ -117,7 +120,10 @@ class Model(Compiling, Network):
     def predict_on_batch(self, x):
         """The outputs for one batch."""
         values = self._standardize(x, None, for_predict=True)
-        return _one_or_all(self._run_function("predict", values))
+        outputs = self._run_function("predict", values)
+        if self._experimental_run_tf_function:
+            outputs = [convert_to_tensor(value) for value in outputs]
+        return _one_or_all(outputs)
 
     # --- generators ----------------------------------------------------------------------------
 
@@ -127,22 +133,30 @@ class Model(Compiling, Network):
     )
     def fit_generator(self, generator, **options):
         """Train on what a generator or a `Sequence` gives: (x, y) or (x, y, weights)."""
+        self._refuse_strategy("fit_generator", "fit")
         return self.fit(generator, **options)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def evaluate_generator(self, generator, **options):
         """The loss and metrics over what a generator or a `Sequence` gives."""
+        self._refuse_strategy("evaluate_generator", "evaluate")
         return self.evaluate(generator, **options)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def predict_generator(self, generator, **options):
         """The outputs for what a generator or a `Sequence` gives."""
+        self._refuse_strategy("predict_generator", "predict")
         return self.predict(generator, **options)
+
+    def _refuse_strategy(self, method, other):
+        if self._distribution_strategy is not None:
+            raise NotImplementedError(f"`{method}` knows no strategies: `{other}` takes generators, too.")
 
     # --- data ----------------------------------------------------------------------------------
 
     def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False):
         """(inputs, targets, weights) as lists of arrays; a model that waited for data to know its inputs is built now."""
+        x, y, sample_weight = (data_checks.read_variables(value) for value in (x, y, sample_weight))
         self._build_from_data(x)
         inputs = data_checks.standardize(
             x, self._feed_input_names, self._feed_input_shapes, check_batch_axis=False, exception_prefix="input"

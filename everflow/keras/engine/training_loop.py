@@ -31,7 +31,7 @@ def _logs(model, outputs, prefix=""):
 def _configured(callbacks, model, mode, source, verbose, do_validation=False, epochs=1):
     """The callbacks of a loop, told how much is to come: samples where they are counted, else steps."""
     by_samples = source.counts_samples
-    amount = {"steps": None if by_samples else source.steps, "samples": source.samples if by_samples else None}
+    amount = {"steps": None if by_samples else source.steps, "samples": source.samples if by_samples else source.steps}
     amount |= {"batch_size": source.batch_size, "epochs": epochs}
     return configure(callbacks, model, mode=mode, do_validation=do_validation, verbose=verbose, **amount)
 
@@ -57,16 +57,22 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
     model._prepare("train")
     model.stop_training = False
     calls.on_train_begin()
+    results = None
     for epoch in range(initial_epoch, epochs):
         model.reset_metrics()
         calls.on_epoch_begin(epoch)
         means = _Means(source.counts_samples)
         for outputs, size in _batches(model, source, calls, "train"):
             means.add(outputs, size)
-        if not means.weight:
-            # Nothing came at all: there is no epoch to report.
+        if not means.weight and model._experimental_run_tf_function:
+            raise ValueError(
+                "There is no data to train on: a dataset that is to last for more epochs needs `repeat()`."
+            )
+        if not means.weight and results is None:
             break
-        logs = _logs(model, means.results())
+        # An epoch for which nothing was left is reported by what the last one came to, once more over its steps.
+        results = means.results() if means.weight else [results[0] / source.steps, *results[1:]]
+        logs = _logs(model, results)
         if validation is not None and _is_validated(validation_freq, epoch):
             logs.update(_logs(model, _test(model, validation, calls), prefix="val_"))
         calls.on_epoch_end(epoch, logs)

@@ -31,18 +31,19 @@ class BaseDenseAttention(ConfiguredLayer):
         visible = array.expand_dims(value_mask, axis=-2) if value_mask is not None else None
         if self.causal:
             # No place sees what comes after it.
-            length_q, length_k = array.shape(scores)[-2], array.shape(scores)[-1]
-            lower = math.greater_equal(
-                array.expand_dims(math.range(length_q), 1), array.expand_dims(math.range(length_k), 0)
-            )
-            lower = array.expand_dims(lower, 0)
+            sizes = array.shape(scores)
+            lower = _lower_triangular_mask(array.concat([array.ones_like(sizes[:-2]), sizes[-2:]], axis=0))
             visible = lower if visible is None else math.logical_and(visible, lower)
-        if visible is not None:
-            scores -= 1.0e9 * math.cast(math.logical_not(visible), scores.dtype)
-        result = math.matmul(nn.softmax(scores), value)
+        result = self._apply_scores(scores=scores, value=value, scores_mask=visible)
         if query_mask is not None:
             result *= math.cast(array.expand_dims(query_mask, axis=-1), result.dtype)
         return result
+
+    def _apply_scores(self, scores, value, scores_mask=None):
+        """Values weighted by scores, where a mask lets them be seen."""
+        if scores_mask is not None:
+            scores -= 1.0e9 * math.cast(math.logical_not(scores_mask), scores.dtype)
+        return math.matmul(nn.softmax(scores), value)
 
     def compute_mask(self, inputs, mask=None):
         self._check(inputs, mask)
@@ -50,9 +51,16 @@ class BaseDenseAttention(ConfiguredLayer):
 
     def _check(self, inputs, mask):
         forms = {"inputs": "[query, value] or [query, value, key]", "mask": "[query_mask, value_mask]"}
+        longest = {"inputs": 3, "mask": len(inputs) if isinstance(inputs, list) else 0}
         for what, given in (("inputs", inputs), *([("mask", mask)] if mask else [])):
-            if not isinstance(given, list) or not 2 <= len(given) <= 3:
+            if not isinstance(given, list) or not 2 <= len(given) <= longest[what]:
                 raise ValueError(f"The {what} of {type(self).__name__} must be a list, {forms[what]}, not {given}.")
+
+
+def _lower_triangular_mask(shape):
+    """True on the diagonal of the last two dimensions and below."""
+    ones = array.ones(shape=shape, dtype="int32")
+    return math.greater_equal(math.cumsum(ones, axis=-2), math.cumsum(ones, axis=-1))
 
 
 @keeps("use_scale=False")

@@ -8,9 +8,10 @@ import marshal
 import sys
 
 from everflow.framework.shapes import TensorShape
-from everflow.keras.engine.arguments import shape_tuples
-from everflow.keras.engine.base_layer import Layer
+from everflow.keras.engine.base_layer import Layer, map_shapes
 from everflow.keras.generic import deserialize_keras_object, get_custom_objects
+from everflow.ops.variables.scope import variable_creator_scope
+from everflow.train.tracking import NoDependency
 
 # Functions that this process wrote into a config, lambdas by their code and others by name: only these are found again.
 # Code that comes in a file is never run.
@@ -41,22 +42,38 @@ class Lambda(Layer):
         self.mask = mask
         self._output_shape = output_shape
         accepted = inspect.signature(function).parameters if callable(function) else ()
+        self._made = NoDependency({})
         self._passed = [name for name in ("mask", "training") if name in accepted]
 
-    @shape_tuples
     def compute_output_shape(self, input_shape):
-        if self._output_shape is None:
+        said = self._output_shape
+        if said is None:
             return super().compute_output_shape(input_shape)
-        if callable(self._output_shape):
-            return self._output_shape(input_shape)
-        batch = None if isinstance(input_shape, list) else TensorShape(input_shape)[0]
-        return TensorShape([batch, *self._output_shape])
+        if callable(said):
+            return map_shapes(
+                TensorShape, said(map_shapes(lambda shape: tuple(TensorShape(shape).as_list()), input_shape))
+            )
+        # What is said leaves out the batch, which is that of the first input.
+        sizes = []
+        map_shapes(lambda shape: sizes.append(TensorShape(shape)[0]), input_shape)
+        return map_shapes(lambda shape: TensorShape([sizes[0], *shape]), said)
 
     def call(self, inputs, mask=None, training=None):
         given = {"mask": mask, "training": training}
-        return self.function(
-            inputs, **self.arguments, **{name: given[name] for name in self._passed if name not in self.arguments}
-        )
+        passed = {name: given[name] for name in self._passed if name not in self.arguments}
+        with variable_creator_scope(self._made_once):
+            return self.function(inputs, **self.arguments, **passed)
+
+    def _made_once(self, make, **options):
+        """A variable that the function makes belongs to the layer, and is the same in later calls."""
+        name = options.get("name")
+        if name is not None and name in self._made:
+            return self._made[name]
+        variable = make(**options)
+        self._made[variable.name if name is None else name] = variable
+        self._track(variable.name, variable)
+        (self._trainable_weights if variable.trainable else self._non_trainable_weights).append(variable)
+        return variable
 
     def compute_mask(self, inputs, mask=None):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
@@ -80,7 +97,7 @@ class Lambda(Layer):
             kind = config.pop(f"{key}_type", "raw")
             config.pop("module" if key == "function" else f"{key}_module", None)
             if key in config:
-                config[key] = _read(config[key], kind, custom_objects)
+                config[key] = from_code(config[key], kind, custom_objects)
         return cls(**config)
 
 
@@ -91,6 +108,11 @@ def _written(value):
     if not inspect.isfunction(value) or value.__name__ != "<lambda>":
         _known_functions[value.__name__] = value
         return value.__name__, "function", getattr(value, "__module__", None)
+    return by_code(value)
+
+
+def by_code(value):
+    """(data, kind, module) of a function by its code, which is only known again in the same program."""
     code = base64.encodebytes(marshal.dumps(value.__code__)).decode("ascii")
     closure = tuple(cell.cell_contents for cell in value.__closure__) if value.__closure__ else None
     _known_functions[code] = value
@@ -103,7 +125,8 @@ def _of_the_program(name):
     return found if inspect.isfunction(found) and found.__module__ == "__main__" else None
 
 
-def _read(value, kind, custom_objects):
+def from_code(value, kind, custom_objects=None):
+    """The function that was written down."""
     if kind == "function":
         known = _known_functions.get(value) or _of_the_program(value)
         if known is not None and value not in (custom_objects or {}) and value not in get_custom_objects():

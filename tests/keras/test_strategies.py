@@ -1,0 +1,79 @@
+"""Keras models that are made and trained under a distribution strategy."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.eager.mode import eager_mode
+from everflow.legacy.inner.distribute import keras_training
+
+_X = np.arange(12.0).reshape(4, 3).astype("float32") / 10
+_Y = np.arange(4.0).reshape(4, 1).astype("float32")
+_STRATEGIES = {
+    "none": tf.distribute.get_strategy,
+    "mirrored": lambda: tf.distribute.MirroredStrategy(["/cpu:0"]),
+    "one device": lambda: tf.distribute.OneDeviceStrategy("/cpu:0"),
+    "central storage": lambda: tf.distribute.experimental.CentralStorageStrategy(),
+}
+
+
+def _model(**compiled):
+    layer = tf.keras.layers.Dense(1, input_shape=(3,), kernel_initializer="ones")
+    model = tf.keras.Sequential([layer])
+    model.compile("sgd", "mse", metrics=["mae"], **compiled)
+    return model
+
+
+def _trained(name):
+    strategy = _STRATEGIES[name]()
+    with strategy.scope():
+        model = _model()
+    data = tf.data.Dataset.from_tensor_slices((_X, _Y)).batch(2)
+    history = model.fit(data, epochs=2, verbose=0, validation_data=data).history
+    evaluated = model.evaluate(_X, _Y, batch_size=2, verbose=0)
+    return [*history["loss"], *history["val_mean_absolute_error"], *evaluated, *model.predict(data)[:, 0]]
+
+
+@pytest.mark.parametrize("name", ["mirrored", "one device", "central storage"])
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_one_replica_trains_like_none(name, eagerly):
+    if eagerly:
+        with eager_mode():
+            np.testing.assert_allclose(_trained(name), _trained("none"), rtol=1e-5)
+        tf.keras.backend.clear_session()
+        return
+    with tf.Graph().as_default(), tf.Session().as_default():
+        found = _trained(name)
+    with tf.Graph().as_default(), tf.Session().as_default():
+        np.testing.assert_allclose(found, _trained("none"), rtol=1e-5)
+
+
+def test_what_a_strategy_has_no_way_for_is_refused():
+    strategy = _STRATEGIES["mirrored"]()
+    with eager_mode():
+        with strategy.scope():
+            model = _model()
+            assert model._distribution_strategy is strategy
+            with pytest.raises(ValueError, match="target_tensors"):
+                _model(target_tensors=[tf.ones([2, 1])])
+        with pytest.raises(ValueError, match="class_weight"):
+            model.fit(_X, _Y, class_weight={0: 1.0}, verbose=0)
+        with pytest.raises(NotImplementedError, match="fit_generator"):
+            model.fit_generator(iter([(_X, _Y)]), steps_per_epoch=1)
+        with pytest.raises(ValueError, match="another strategy"):
+            model.compile("sgd", "mse")
+        other = _model()
+        with strategy.scope(), pytest.raises(ValueError, match="another strategy"):
+            other.compile("sgd", "mse")
+    tf.keras.backend.clear_session()
+
+
+def test_how_samples_are_cut():
+    cut = keras_training.get_input_params
+    assert cut(None, 64, None, None) == (2, 32)
+    assert cut(None, 64, 2, None) == (2, 32)
+    assert cut(None, 64, None, 3, mode="train") == (22, 3)
+    assert cut(None, 64, 10, 4) == (10, 4)
+    for steps, size in ((None, 3), (10, None), (10, 8)):
+        with pytest.raises(ValueError):
+            cut(None, 64, steps, size)
