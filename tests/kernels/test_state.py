@@ -168,3 +168,10 @@ def test_temporary_variables_end_with_their_destruction(sess):
     filled = tf.assign(temporary, [1.0, 2.0])
     total = tf.assign_add(filled, [1.0, 1.0])
     assert sess.run(tf.raw_ops.DestroyTemporaryVariable(ref=total, var_name="t")).tolist() == [2, 3]
+
+
+def test_two_temporary_variables_of_one_name():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        made = [tf.raw_ops.TemporaryVariable(shape=[1], dtype=tf.float32, var_name="a") for _ in range(2)]
+        with pytest.raises(tf.errors.AlreadyExistsError):
+            sess.run([tf.assign(each, [1.0]) for each in made])
