@@ -9,6 +9,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_value
 from everflow.ops import array
+from everflow.ops.array.ragged_rows import has_ragged_form
 from everflow.ops.math import elementwise
 
 
@@ -34,7 +35,7 @@ def _unsorted_segments(kind, meaning):
 
     build.__name__ = build.__qualname__ = f"unsorted_segment_{kind.lower()}"
     build.__doc__ = f"{meaning} of the elements that share an id, in any order; negative ids are left out."
-    return build
+    return has_ragged_form(build)
 
 
 unsorted_segment_sum = _unsorted_segments("Sum", "The sum")
@@ -51,6 +52,7 @@ def _segment_sizes(data, segment_ids, num_segments):
     return raw.Maximum(array.reshape(sizes, shape), 1)
 
 
+@has_ragged_form
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the elements that share an id, in any order; 0 for segments without elements."""
     with name_scope(name, "UnsortedSegmentMean"):
@@ -60,6 +62,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
         return unsorted_segment_sum(data, segment_ids, num_segments) / sizes
 
 
+@has_ragged_form
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the elements that share an id, divided by the root of their number."""
     with name_scope(name, "UnsortedSegmentSqrtN"):
