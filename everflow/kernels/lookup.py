@@ -88,12 +88,17 @@ class Table:
         found = [get(k, missing) for k in self.keys_in(keys)]
         return _tensor(found, self.value_dtype, (*keys.shape[: self.keys_rank(keys)], *self.value_shape))
 
-    def check(self, keys: AnyTensor, values: AnyTensor) -> None:
+    def check_shape_of(self, keys: AnyTensor) -> int:
+        """The number of axes that keys have before their own, which must be those of a key here."""
         rank = self.keys_rank(keys)
         if tuple(keys.shape[rank:]) != self.key_shape:
             raise InvalidArgumentError(
                 None, None, f"Expected key shape {_shape_text(self.key_shape)}, got {_shape_text(keys.shape[rank:])}"
             )
+        return rank
+
+    def check(self, keys: AnyTensor, values: AnyTensor) -> None:
+        rank = self.check_shape_of(keys)
         expected = (*keys.shape[:rank], *self.value_shape)
         if tuple(values.shape) != expected:
             raise InvalidArgumentError(
@@ -248,6 +253,7 @@ class DenseTable(Table):
                 return
 
     def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
+        self.check_shape_of(keys)
         self._check_keys(self.keys_in(keys))
         return super().find(keys, default)
 
@@ -363,6 +369,8 @@ def mutable_hash_table_of_tensors(
     session: Session,
 ) -> Table:
     shape: list[Any] = value_shape.as_list()
+    if len(shape) > 1:
+        raise InvalidArgumentError(None, None, f"Values of a table are vectors here, not of shape {shape}")
     return _table(
         node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype, shape)
     )

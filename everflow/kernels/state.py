@@ -16,6 +16,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import (
+    AlreadyExistsError,
     FailedPreconditionError,
     InvalidArgumentError,
     NotFoundError,
@@ -171,7 +172,10 @@ def temporary_variable(*, dtype: DType, shape: TensorShape, var_name: str, node:
     ref = Ref(dtype, var_name or node.name, shape)
     dims: list[Any] = shape.as_list()
     ref.value = np.full(dims, b"", object) if dtype.name == "string" else torch.empty(dims, dtype=torch_dtype(dtype))
-    step.container[("temporary_variable", ref.name)] = ref
+    key = ("temporary_variable", ref.name)
+    if key in step.container:
+        raise AlreadyExistsError(None, None, f"There is a temporary variable {ref.name!r} in this run already.")
+    step.container[key] = ref
     return ref
 
 

@@ -30,6 +30,8 @@ def __getattr__(name: str):
         return raw_ops.function(name)
     # Some were private in earlier versions, and programs still say `gen_nn_ops._max_pool_grad`.
     op_type = _op_types().get(name.removeprefix("_")) if not name.startswith("__") else None
+    if op_type is None and op_defs.find(name) is not None:
+        op_type = name
     if op_type is None:
         raise AttributeError(f"There is no op function {name!r}")
     return raw_ops.function(op_type, positional=True)

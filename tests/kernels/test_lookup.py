@@ -109,3 +109,12 @@ def test_tables_of_one_name_have_one_type(sess):
     sess.run(tf.raw_ops.LookupTableSizeV2(table_handle=first))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Conflicting key/value dtypes"):
         sess.run(tf.raw_ops.LookupTableSizeV2(table_handle=second))
+
+
+def test_keys_and_values_of_other_shapes():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        table = tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, empty_key=[0, 0], deleted_key=[-2, -2])
+        matrices = tf.contrib.lookup.MutableHashTable(tf.int64, tf.float32, [[1.0]])
+        for wrong in (table.lookup(tf.constant([1], tf.int64)), matrices.size()):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(wrong)

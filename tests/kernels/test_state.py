@@ -178,3 +178,10 @@ def test_new_variables_filled_with_zeros(sess):
     assert [v.tolist() for v in sess.run([ref, resource])] == [[0.0, 0.0], [0.0]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="has a value already"):
         sess.run(zero(ref))
+
+
+def test_two_temporary_variables_of_one_name():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        made = [tf.raw_ops.TemporaryVariable(shape=[1], dtype=tf.float32, var_name="a") for _ in range(2)]
+        with pytest.raises(tf.errors.AlreadyExistsError):
+            sess.run([tf.assign(each, [1.0]) for each in made])

@@ -108,3 +108,16 @@ def test_objects_of_plugins():
     for wrong in (Other, Nameless):
         with pytest.raises(ValueError):
             plugin_asset.get_plugin_asset(wrong)
+
+
+def test_names_of_variables_in_checkpoints_of_objects(tmp_path):
+    from tensorflow.python.training import saver
+
+    with tf.Session() as sess:
+        checkpoint = tf.train.Checkpoint(v=tf.Variable(3.0, use_resource=True, name="w"))
+        sess.run(tf.global_variables_initializer())
+        path = checkpoint.save(str(tmp_path / "objects"), session=sess)
+        by_name = tf.train.Saver().save(sess, str(tmp_path / "names"))
+    assert saver.object_graph_key_mapping(path)["w"] == "v/.ATTRIBUTES/VARIABLE_VALUE"
+    with pytest.raises(tf.errors.NotFoundError):
+        saver.object_graph_key_mapping(by_name)

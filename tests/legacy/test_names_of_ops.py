@@ -15,10 +15,12 @@ from tensorflow.python.ops import (
     custom_gradient,
     functional_ops,
     gradients_impl,
+    partitioned_variables,
     random_grad,
     script_ops,
     sparse_ops,
     state_ops,
+    variable_scope,
     while_v2,
 )
 from tensorflow.python.ops.distributions import util
@@ -157,3 +159,15 @@ def test_bytes_of_one_length():
     assert run(tf.compat.v2.io.decode_raw(["abc", "d"], tf.uint8, fixed_length=2)).tolist() == [[97, 98], [100, 0]]
     with pytest.raises(TypeError):
         tf.decode_csv(["1"], np.array([[1]]))
+
+
+def test_parts_of_variables():
+    info = variable_scope._PartitionInfo([9, 3], [4, 0])
+    assert info.single_slice_dim([4, 3]) == 0 and info.single_offset([4, 3]) == 4
+    for wrong in ([10, 3], [4, 1], [9, 3, 1]):
+        with pytest.raises(ValueError):
+            info.single_slice_dim(wrong)
+    parts = partitioned_variables.create_partitioned_variables([4], [2], tf.constant([1, 2, 3, 4]))
+    assert [part.tolist() for part in run(parts)] == [[1, 2], [3, 4]]
+    (lone, last) = partitioned_variables.create_partitioned_variables([2], [2], [1, 2], dtype=tf.float32)
+    assert run([lone, last])[1].tolist() == [2.0] and lone.dtype.base_dtype == tf.float32

@@ -108,6 +108,10 @@ def barrier(
     node: Node,
     session: Session,
 ) -> Barrier:
+    if shapes and len(shapes) != len(component_types):
+        raise InvalidArgumentError(
+            None, None, f"A barrier of {len(component_types)} components was given {len(shapes)} shapes"
+        )
     return shared_resource(
         "barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes)
     )
@@ -123,6 +127,8 @@ def insert_many(handle: Barrier, keys: Strings, values: AnyTensor, *, component_
         raise InvalidArgumentError(
             None, None, f"Expected {len(keys)} values, one for each key, got {shape_text(values.shape)}"
         )
+    if 0 in values.shape[1:]:
+        raise InvalidArgumentError(None, None, f"Empty tensors are not supported, but got {shape_text(values.shape)}")
     if handle.shapes is not None and list(values.shape[1:]) != handle.shapes[component_index]:
         raise InvalidArgumentError(
             None,

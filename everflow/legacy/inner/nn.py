@@ -13,12 +13,14 @@ from everflow.ops.nn.dropout import _noise_shape as _get_noise_shape
 from everflow.ops.variables import scope as variable_scopes
 from everflow.ops.variables.initializers import compute_fans as _compute_fans
 from everflow.ops.variables.resource import ResourceVariable
+from everflow.ops.variables.store import PartitionInfo as _PartitionInfo
 from everflow.ops.variables.store import get_variable_store as _get_default_variable_store
 from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import takes
 
 __all__ = [
     "_IsBackpropagatable",
+    "_PartitionInfo",
     "_assert_float_dtype",
     "_compute_fans",
     "_compute_sampled_logits",

@@ -1,13 +1,20 @@
 """Names that programs take from inside TensorFlow's modules of ragged tensors."""
 
+import functools
+
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.ops.array import constant, zeros
 from everflow.ops.ragged.conversion import ragged_from_sparse, ragged_from_tensor, ragged_to_tensor
+from everflow.ops.ragged.reductions import segment
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
+
+segment_sum, segment_prod, segment_max, segment_min, segment_mean, segment_sqrt_n = (
+    functools.partial(segment, kind) for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")
+)
 
 
 def is_ragged(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.contrib.framework.remapping import load_embedding_initializer as _load_embedding_initializer
 from everflow.formats.bundle import index_name
 from everflow.framework import dtypes
+from everflow.framework.errors import NotFoundError
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.ops.variables.initializers import ones_initializer
@@ -21,6 +22,7 @@ from everflow.train.evaluation import StopAfterNEvalsHook as _StopAfterNEvalsHoo
 from everflow.train.evaluation import evaluate_once as _evaluate_once
 from everflow.train.saver import Saver
 from everflow.train.saver_graph import RefVariableSaveable, ResourceVariableSaveable, SaverGraph, named
+from everflow.train.tracking import names_in_object_checkpoint
 from everflow.train.warm_starting import VocabInfo, _start_with_vocabulary
 from everflow.train.warm_starting import _variables_by_name as _get_grouped_variables
 
@@ -32,6 +34,7 @@ __all__ = [
     "_evaluate_once",
     "_get_grouped_variables",
     "_get_or_create_eval_step",
+    "object_graph_key_mapping",
     "_get_saver_or_default",
     "_get_var_info",
     "_infer_var_name",
@@ -138,3 +141,11 @@ def _warm_start_var_with_vocab(var, prev_ckpt, prev_tensor_name, initializer, ax
     sizes = vocabulary["current_oov_buckets"], old, vocabulary["previous_vocab_size"]
     info = VocabInfo(new, size, *sizes, backup_initializer=initializer, axis=axis)
     _start_with_vocabulary(found if isinstance(found, list) else [found], prev_ckpt, name, info)
+
+
+def object_graph_key_mapping(checkpoint_path):
+    """{a variable's name in the graph: its key} of an object-based checkpoint."""
+    found = names_in_object_checkpoint(checkpoint_path)
+    if found is None:
+        raise NotFoundError(None, None, f"{checkpoint_path} holds variables by their names, not by objects")
+    return found

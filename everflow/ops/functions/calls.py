@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.operation import Tensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.ops import math
-from everflow.ops.functions.defun import Defun
+from everflow.ops.functions.defun import Defun, call
+from everflow.protos import config_pb2
 
 
 def _known(*functions):
@@ -44,9 +47,15 @@ def While(input_, cond, body, name=None, hostmem=None):
     inputs that stay on the host.
     """
     _known(cond, body)
-    if body.captured_inputs or cond.captured_inputs:
-        raise ValueError("While takes functions that use nothing of the graph around: pass it in input_")
-    result = raw.While(input=list(input_), cond=cond, body=body, name=name)
+    if cond.captured_inputs:
+        raise ValueError("While's cond must use nothing of the graph around: pass it in input_")
+    input_, count, captured = [convert_to_tensor(x) for x in input_], len(input_), body.captured_inputs
+    if _result_types(body) != [t.dtype.base_dtype for t in input_]:
+        given = [t.dtype.name for t in input_]
+        raise InvalidArgumentError(None, None, f"A loop over {given} has a body that gives {_result_types(body)}")
+    if captured:
+        cond, body = _taking(cond, captured, count, hands_on=False), _taking(body, captured, count)
+    result = raw.While(input=[*input_, *captured], cond=cond, body=body, name=name)[:count]
     op = result[0].op
     for tensor, given in zip(op.outputs, op.inputs):
         tensor.set_shape(given.shape)
@@ -55,12 +64,50 @@ def While(input_, cond, body, name=None, hostmem=None):
     return result
 
 
+def _taking(function, captured, count, hands_on=True):
+    """A function that takes, after `count` arguments, what another one uses of the graph around, and hands it on."""
+
+    def wrapped(*args):
+        graph = get_default_graph()
+        function.add_to_graph(graph)
+        given = args if function.captured_inputs else args[:count]
+        made = call(graph, function._function(), list(given))
+        results = [made] if isinstance(made, Tensor) else [] if isinstance(made, Operation) else list(made)
+        return [*results, *args[count:]] if hands_on else results
+
+    types = [*function.declared_input_types, *(t.dtype for t in captured)]
+    made = Defun(*types, func_name=f"{function.name}_Wrapper")(wrapped)
+    return _known(made)[0]
+
+
+def partitioned_call(args, f, tout=None, executing_eagerly=None, config=None, executor_type=None):
+    """What `f(*args)` gives, as a list, by an op that may spread the function over devices."""
+    _known(f)
+    build = raw.StatefulPartitionedCall if f.stateful_ops else raw.PartitionedCall
+    if config is None:
+        # The function's nodes are taken as they are.
+        settings = config_pb2.ConfigProto()
+        settings.graph_options.rewrite_options.disable_meta_optimizer = True
+        config = settings.SerializeToString()
+    return build(
+        args=[*args, *f.captured_inputs],
+        Tout=tout or _result_types(f),
+        f=f,
+        config_proto=config,
+        executor_type=executor_type or "",
+    )
+
+
 def For(start, limit, delta, inputs, body, name=None, hostmem=None, rewrite_with_while=None):
     """`inputs = body(i, *inputs)` for each i from `start` to `limit` by `delta`; returns the last values as a list."""
     if rewrite_with_while:
         return _for_as_while(start, limit, delta, inputs, body, name, hostmem)
     _known(body)
-    result = raw.For(start=start, limit=limit, delta=delta, input=list(inputs), body=body, name=name)
+    inputs, captured = list(inputs), body.captured_inputs
+    count = len(inputs)
+    if captured:
+        body = _taking(body, captured, count + 1)
+    result = raw.For(start=start, limit=limit, delta=delta, input=[*inputs, *captured], body=body, name=name)[:count]
     if hostmem:
         # The first three inputs are the range, which is always there.
         op = result[0].op

@@ -208,7 +208,11 @@ def _run(function, values):
     function.add_to_graph(get_default_graph())
     types = [t.dtype.base_dtype for t in function.body().outputs]
     found = build(
-        args=values, Tout=types, f=call_attr(function.name), config_proto=_CONFIG, executor_type=_executor_type.get()
+        args=values,
+        Tout=types,
+        f=call_attr(function.name),
+        config_proto=_CONFIG,
+        executor_type=_executor_type.get(),
     )
     for tensor, like in zip(found, function.body().outputs):
         tensor._handle_data = like._handle_data

@@ -14,7 +14,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, as_shape, broadcast, unknown_shape
 from everflow.ops.array import basic as array
 from everflow.ops.array import constants
-from everflow.ops.array.ragged_rows import takes_ragged
+from everflow.ops.array.ragged_rows import ragged_form, takes_ragged
 from everflow.ops.math import elementwise
 from everflow.ops.math import matrix as math_matrix
 
@@ -451,6 +451,8 @@ def add_n(inputs, name=None):
     """
     if inputs is not None:
         iter(inputs)  # what can't be iterated over raises by itself
+        if isinstance(inputs, (list, tuple)) and (form := ragged_form("elementwise", *inputs)):
+            return form(lambda *terms: add_n(terms, name), inputs, (), {})
     inputs = _terms(inputs, (Tensor, IndexedSlices))
     if len(inputs) == 1:
         values = convert_to_tensor(inputs[0]) if isinstance(inputs[0], IndexedSlices) else inputs[0]

@@ -11,6 +11,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_value
 from everflow.ops import array
+from everflow.ops.array.ragged_rows import has_ragged_form
 from everflow.ops.math import elementwise
 
 _DOCUMENT = """{meaning}.
@@ -72,7 +73,7 @@ def _unsorted_segments(kind, meaning, *, at, gives):
         return getattr(raw, f"UnsortedSegment{kind}")(data, segment_ids, num_segments, name=name)
 
     meaning = f"{meaning} of the elements that share an id, in any order; negative ids are left out"
-    return _documented(build, f"unsorted_segment_{kind.lower()}", meaning, at, gives)
+    return has_ragged_form(_documented(build, f"unsorted_segment_{kind.lower()}", meaning, at, gives))
 
 
 unsorted_segment_sum = _unsorted_segments(
@@ -97,6 +98,7 @@ def _segment_sizes(data, segment_ids, num_segments):
     return raw.Maximum(array.reshape(sizes, shape), 1)
 
 
+@has_ragged_form
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the elements that share an id, in any order; 0 for segments without elements.
 
@@ -120,6 +122,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
         return unsorted_segment_sum(data, segment_ids, num_segments) / sizes
 
 
+@has_ragged_form
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the elements that share an id, divided by the root of their number.
 

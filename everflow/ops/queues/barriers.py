@@ -19,15 +19,11 @@ class Barrier:
             shapes = [TensorShape(s) for s in shapes]
             if not all(s.is_fully_defined() for s in shapes):
                 raise ValueError(f"All shapes must be fully defined: {shapes}")
-            if len(shapes) != len(self._types):
-                raise ValueError(
-                    f"Barrier shapes must have the same length as types, got {len(shapes)} and {len(self._types)}"
-                )
             if any(s.num_elements() == 0 for s in shapes):
                 raise ValueError("Empty tensors are not supported, but received a shape with a size of 0")
-            self._shapes = shapes
-        else:
-            self._shapes = [TensorShape(None) for _ in self._types]
+        # Another number of shapes than of types is refused when the barrier is made; none leaves them open.
+        known = bool(shapes) and len(shapes) == len(self._types)
+        self._shapes = shapes if known else [TensorShape(None) for _ in self._types]
         self._barrier_ref = raw.Barrier(component_types=self._types, shapes=shapes, shared_name=shared_name, name=name)
         self._name = self._barrier_ref._op_name.split("/")[-1]
 

@@ -6,6 +6,8 @@ when imported.
 
 from __future__ import annotations
 
+import functools as _functools
+
 from everflow.ops.array.ragged_rows import register_forms as _register_forms
 from everflow.ops.ragged import batches, conversion, functions, operators, places, reductions
 from everflow.ops.ragged.factory import constant, constant_value, placeholder
@@ -20,6 +22,10 @@ _register_forms(
     elementwise=operators.elementwise,
     batch_gather=batches.batch_gather,
     reduce_join=reductions.reduce_join,
+    **{
+        f"unsorted_segment_{kind}": _functools.partial(reductions.segment, kind)
+        for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")
+    },
     **{name: getattr(functions, name) for name in ("concat", "expand_dims", "gather", "stack")},
     **{name: getattr(places, name) for name in ("gather_nd", "rank", "squeeze", "tile", "where")},
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor, SparseTensorValue
@@ -9,7 +11,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.framework.static_values import known_shape
+from everflow.framework.static_values import known_shape, known_value
 from everflow.ops import array, math
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.tensor import RaggedTensor
@@ -113,6 +115,9 @@ def ragged_to_tensor(rt, default_value, name):
         if default_value is None:
             default_value = array.zeros((), rt.dtype)
         default_value = convert_to_tensor(default_value, name="default_value", dtype=rt.dtype)
+        inner = rt.flat_values.shape.rank
+        if inner is not None and default_value.shape.rank is not None and default_value.shape.rank >= inner:
+            raise ValueError(f"default_value must have the shape of a value or less, not {default_value.shape}")
         splits = list(rt.nested_row_splits)
         result = raw.RaggedTensorToTensor(
             shape=math.cast(-1, splits[0].dtype),
@@ -121,10 +126,14 @@ def ragged_to_tensor(rt, default_value, name):
             row_partition_tensors=splits,
             row_partition_types=["ROW_SPLITS"] * len(splits),
         )
-        result.set_shape(
-            TensorShape([rt.shape[0]]).concatenate([None] * rt.ragged_rank).concatenate(rt.flat_values.shape[1:])
-        )
+        result.set_shape(TensorShape([rt.shape[0], *map(_widest_row, splits)]).concatenate(rt.flat_values.shape[1:]))
         return result
+
+
+def _widest_row(splits):
+    """The length of the longest row, where splits are known while the graph is drawn."""
+    known = known_value(splits)
+    return None if known is None else int(np.diff(known).max(initial=0))
 
 
 @shape_rule("RaggedTensorToTensor")

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
+from everflow.ops.checks import values as check
 from everflow.ops.ragged.functions import map_flat_values
-from everflow.ops.ragged.tensor import RaggedTensor
+from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.strings import text
 
 
@@ -44,6 +45,22 @@ def reduce(kind, rt, axis=None, keepdims=None, name=None):
             whole = _reduced(_REDUCTIONS["max" if kind == "any" else "min"], numbers, axis)
             return map_flat_values(math.greater, whole, 0)
         return _reduced(_REDUCTIONS[kind], rt, axis)
+
+
+def segment(kind, data, segment_ids, num_segments, name=None):
+    """`kind` ("sum", "mean", "max", "min", "prod", "sqrt_n") of the rows that share an id, value by value in their
+    places; ids that are ragged as the data are stand for single values or shorter rows.
+    """
+    dense = getattr(math, f"unsorted_segment_{kind}")
+    with name_scope(name, "RaggedSegment", [data, segment_ids, num_segments]):
+        data, ids = as_ragged_or_tensor(data, name="data"), as_ragged_or_tensor(segment_ids, name="segment_ids")
+        if not isinstance(ids, RaggedTensor):
+            return _by_segment(_Reduction(dense, dense), data, ids, num_segments)
+        if not isinstance(data, RaggedTensor):
+            raise ValueError("segment_ids can't be ragged where data isn't")
+        splits = [data.row_splits, math.cast(ids.row_splits, data.row_splits.dtype)]
+        with control_dependencies([check.assert_equal(*splits, message="segment_ids have other rows than data")]):
+            return segment(kind, data.values, ids.values, num_segments)
 
 
 def reduce_join(inputs, axis=None, keepdims=None, separator="", name=None):

@@ -60,6 +60,14 @@ def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTenso
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
+def _with_rows_of(strings, ragged):
+    """A ragged tensor of which it is known that it has a row for each of some strings."""
+    count = strings.shape.size(0) if strings.shape.ndims else None
+    if count is not None:
+        ragged.row_splits.set_shape([count + 1])
+    return ragged
+
+
 def strings_split(input, sep=None, maxsplit=-1, name=None):
     """The pieces of each string, as a ragged tensor; those of a scalar as a vector."""
     with name_scope(name, "StringSplit", [input]):
@@ -70,7 +78,7 @@ def strings_split(input, sep=None, maxsplit=-1, name=None):
         if rank == 0:
             return strings_split(stack([input]), sep, maxsplit)[0]
         if rank in (1, None):
-            return ragged_rows(string_split_v2(input, sep, maxsplit))
+            return _with_rows_of(input, ragged_rows(string_split_v2(input, sep, maxsplit)))
         return strings_split(RaggedTensor.from_tensor(input, ragged_rank=rank - 1), sep, maxsplit)
 
 
@@ -102,9 +110,10 @@ def string_bytes_split(input, name=None):
             return string_bytes_split(stack([input]))[0]
         if rank == 1:
             indices, values, shape = raw.StringSplit(input, "", skip_empty=False)
-            return RaggedTensor.from_value_rowids(
+            made = RaggedTensor.from_value_rowids(
                 values=values, value_rowids=indices[:, 0], nrows=shape[0], validate=False
             )
+            return _with_rows_of(input, made)
         return string_bytes_split(RaggedTensor.from_tensor(input, ragged_rank=rank - 1))
 
 

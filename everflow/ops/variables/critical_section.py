@@ -6,6 +6,7 @@ import collections
 
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import (
@@ -81,7 +82,7 @@ class CriticalSection:
             graph = get_default_graph()
             before = len(graph.get_operations())
             with control_dependencies([lock]):
-                result = fn()
+                result = nest.map_structure(_drawn_result, fn())
             drawn = graph.get_operations()[before:]
             resources = self._order_inputs_first(lock.op, drawn)
             self._check_others(lock.op, resources, exclusive_resource_access)
@@ -118,6 +119,11 @@ class CriticalSection:
                     f"{other.op.name}), one of which wants them for itself; exclusive_resource_access=False lets both have them."
                 )
         executions.append(_Execution(lock_op, self._handle, resources, exclusive))
+
+
+def _drawn_result(item):
+    """What fn gives as something that can be waited for."""
+    return item if isinstance(item, Operation) else convert_to_tensor(item)
 
 
 def _again(item):

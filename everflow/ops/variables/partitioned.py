@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from everflow.framework import dtypes
-from everflow.framework.conversion import register_tensor_conversion_function
+from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import as_shape
 from everflow.ops import array
@@ -251,6 +251,10 @@ def create_partitioned_variables(
     if len(shape) < 1:
         raise ValueError(f"A scalar can't be cut into parts; got the shape {shape}")
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
+        if not callable(initializer):
+            given = getattr(initializer, "dtype", dtype)
+            initializer = convert_to_tensor(initializer, dtype=given)
+            dtype = initializer.dtype.base_dtype
         whole = get_variable(
             None,
             shape=shape,

@@ -64,6 +64,8 @@ class PartitionInfo:
     def single_slice_dim(self, shape):
         """The one axis along which a part of this shape is cut, or None; ValueError where there are several."""
         _check_sizes("shape", shape, self.full_shape)
+        if any(part > whole for part, whole in zip(shape, self.full_shape, strict=True)):
+            raise ValueError(f"A part of shape {shape} is larger than the whole variable, {self.full_shape}")
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
         if len(cut) > 1:
             raise ValueError(

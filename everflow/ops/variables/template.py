@@ -111,6 +111,7 @@ class Template:
         self._called = True
         return result
 
+    _variables_created = property(lambda self: self._called, doc="Whether a call has come to its end.")
     name = property(lambda self: self._name)
     func = property(lambda self: self._func)
     variable_scope = property(lambda self: self._variable_scope)

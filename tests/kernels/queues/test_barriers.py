@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.queues.barriers import Barrier
 
 FIRST = -(2**63)
 
@@ -94,3 +95,17 @@ def test_cancelling_forgets_what_is_not_complete(barrier):
     with pytest.raises(tf.errors.CancelledError):
         barrier.insert(["b"], pairs("y"), 1)
     assert barrier.take(1)[1] == [b"a"]
+
+
+def test_what_barriers_refuse_when_they_run():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        empty = tf.placeholder_with_default(np.zeros((1, 0), np.float32), None)
+        for barrier, values in (
+            (Barrier((tf.float32,)), empty),
+            (Barrier((tf.float32, tf.float32), shapes=((),)), [1.0]),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(barrier.insert_many(0, ["a"], values))
+        open_shapes = Barrier((tf.float32,), shapes=())
+        sess.run(open_shapes.insert_many(0, ["a"], [1.0]))
+        assert sess.run(open_shapes.ready_size()) == 1

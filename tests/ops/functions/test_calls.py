@@ -62,3 +62,27 @@ def test_a_call_on_a_device():
     double = Defun(F)(lambda x: x * 2.0)
     made = calls.remote_call("/job:localhost/replica:0/task:0/device:CPU:0", [4.0], [F], double)
     assert run(made) == [8.0]
+
+
+def test_loops_whose_bodies_use_the_graph_around():
+    more = tf.constant(1.0)
+    cond = Defun(F, F, func_name="cond")(lambda n, x: n > 0.0)
+    body = Defun(F, F, func_name="body")(lambda n, x: (n - 1.0, x + n + more))
+    step = Defun(I, F, func_name="step")(lambda i, x: x + more)
+    whole = calls.While([tf.constant(3.0), tf.constant(0.0)], cond, body)
+    counted = [calls.For(0, 3, 1, [tf.constant(0.0)], step, rewrite_with_while=r) for r in (False, True)]
+    with tf.Session() as sess:
+        assert sess.run(whole) == [0.0, 9.0] and sess.run(counted) == [[3.0], [3.0]]
+    wrong = Defun(tf.float32)(lambda x: tf.cast(x, tf.int32))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        calls.While([tf.constant(1.0)], Defun(tf.float32)(lambda x: x > 0.0), wrong)
+
+
+def test_calls_over_devices():
+    both = Defun(tf.float32, tf.float32)(lambda a, b: (a + b, a * b))
+    drawn = Defun(tf.float32)(lambda a: a * tf.random_uniform([]))
+    results = calls.partitioned_call([tf.constant(2.0), tf.constant(3.0)], both)
+    assert results[0].op.type == "PartitionedCall"
+    assert calls.partitioned_call([tf.constant(2.0)], drawn)[0].op.type == "StatefulPartitionedCall"
+    with tf.Session() as sess:
+        assert sess.run(results) == [5.0, 6.0]

@@ -40,7 +40,7 @@ def test_what_is_known_of_elements():
 
 @pytest.mark.parametrize(
     "arguments",
-    [((tf.float32,), ((None,),)), ((tf.float32,), ((), ())), ((tf.float32,), ((0,),))],
+    [((tf.float32,), ((None,),)), ((tf.float32,), ((0,),))],
 )
 def test_shapes_that_are_none(arguments):
     with tf.Graph().as_default(), pytest.raises(ValueError):

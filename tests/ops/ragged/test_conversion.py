@@ -83,3 +83,15 @@ def test_a_sparse_matrix_of_unknown_rank_has_no_rows():
     with pytest.raises(ValueError):
         tf.RaggedTensor.from_sparse(unknown)
     assert run(tf.RaggedTensor.from_sparse(tf.SparseTensorValue([[0, 0]], [1], [2, 2]))) == [[1], []]
+
+
+def test_dense_shapes_are_known_where_rows_are():
+    assert tf.ragged.constant([[1, 2, 3], [], [4]]).to_tensor().shape.as_list() == [3, 3]
+    assert tf.ragged.constant([[[1]], []]).to_tensor().shape.as_list() == [2, 1, 1]
+    with pytest.raises(ValueError):
+        tf.ragged.constant([[1.0]]).to_tensor([[1.0]])
+
+
+def test_pieces_of_strings_have_a_row_for_each():
+    for ragged in (tf.strings.bytes_split(["ab", "c"]), tf.strings.split(["a b", "c"], result_type="RaggedTensor")):
+        assert ragged.shape.as_list() == [2, None]

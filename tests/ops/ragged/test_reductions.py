@@ -36,3 +36,23 @@ def test_an_axis_must_be_known_and_inside():
     with pytest.raises(ValueError):
         tf.reduce_sum(rows, axis=2)
     assert run(tf.reduce_sum(rows, axis=tf.constant(1))) == [1, 5]
+
+
+def test_rows_of_segments_are_laid_over_each_other():
+    ragged, inner = tf.ragged.constant([[1.0, 2.0, 3.0], [], [4.0, 5.0]]), tf.ragged.constant([[0, 1, 2], [], [1, 1]])
+    with tf.Session() as sess:
+        for kind, wanted in (("sum", [5, 7, 3]), ("prod", [4, 10, 3]), ("max", [4, 5, 3]), ("mean", [2.5, 3.5, 3])):
+            found = sess.run(getattr(tf.math, f"unsorted_segment_{kind}")(ragged, [0, 2, 0], 3))
+            assert found.to_list() == [wanted, [], []]
+        assert sess.run(tf.math.unsorted_segment_sum(ragged, inner, 3)).tolist() == [1, 11, 3]
+        other = tf.ragged.constant([[0, 1], [], [1, 1]])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(tf.math.unsorted_segment_sum(ragged, other, 3))
+    with pytest.raises(ValueError):
+        tf.math.unsorted_segment_sum([1.0], tf.ragged.constant([[0]]), 1)
+
+
+def test_sums_of_several_ragged_tensors():
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    with tf.Session() as sess:
+        assert sess.run(tf.add_n([ragged, ragged, ragged])).to_list() == [[3, 6], [9]]
