@@ -48,6 +48,7 @@ python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
+python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
 python.distribute     combinations                       : legacy.inner.distribute.combinations
 python.framework      combinations                       : legacy.inner.distribute.combinations
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
@@ -164,7 +165,7 @@ python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nad
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
 python.layers         base core convolutional pooling normalization layers : layers layers.* legacy.inner.layers
-python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers
+python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers legacy.inner.keras
 
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
