@@ -58,9 +58,15 @@ python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context
-python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.eager.functions . \
+python.eager          backprop context def_function function : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          backprop                           : legacy.inner.eager.backprop
+python.eager          cancellation                       : legacy.inner.eager.cancellation
+python.eager          execute                            : legacy.inner.eager.execute
+python.eager          execution_callbacks                : contrib.eager.callbacks
+python.eager          forwardprop                        : legacy.inner.eager.forwardprop
+python.eager          tape imperative_grad               : legacy.inner.eager.tape
+python.eager          context                            : contrib.eager.execution
 python.eager          executor                           : legacy.inner.eager.executor
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
@@ -199,7 +205,7 @@ python.ops            logging_ops                        : . ops.io.printing ops
 python.ops            lookup_ops                         : lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
 python.ops            resources                          : ops.variables.resources
-python.ops            op_selector                        : contrib.graph_editor.select
+python.ops            op_selector                        : contrib.graph_editor.select contrib.graph_editor.elements
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
 python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
@@ -210,6 +216,9 @@ python.ops            resource_variable_ops              : ops.variables.resourc
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
 python.ops            script_ops                         : . ops.functions.python legacy.inner.ops.scripts
+python.ops            stateful_random_ops                : ops.random.generators legacy.gen_ops
+python.ops.distributions bijector bijector_impl identity_bijector transformed_distribution : contrib.distributions.bijectors \
+                                                           contrib.distributions
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
 python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps
