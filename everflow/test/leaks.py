@@ -82,4 +82,6 @@ def assert_no_new_pyobjects_executing_eagerly(f: Callable) -> Callable:
 def _counts() -> Counter[str]:
     """How many objects of each class there are. Python's own types are left out: it makes and keeps them at any time."""
     kinds = (type(each) for each in gc.get_objects())
-    return Counter(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds if kind.__module__ != "builtins")
+    return Counter(
+        f"{kind.__module__}.{kind.__qualname__}" for kind in kinds if kind.__module__ not in ("builtins", "weakref")
+    )
