@@ -79,6 +79,8 @@ python.estimator      estimator model_fn                 : legacy.inner.estimato
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
+python.estimator.canned head                            : legacy.inner.estimator_heads
+python.estimator.canned optimizers                      : estimator.canned.optimizers
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
 python.feature_column serialization                      : feature_column.serialization
