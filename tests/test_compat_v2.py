@@ -8,6 +8,8 @@ import pytest
 
 import everflow as tf
 from everflow.compat import signatures
+from everflow.compat import v2 as v2_namespace
+from everflow.framework import api_names
 
 
 def test_names():
@@ -18,6 +20,33 @@ def test_names():
     assert {"Graph", "nn", "keras"} <= set(dir(v2)) and "relu" in dir(v2.nn)
     with pytest.raises(AttributeError):
         v2.nn.no_such_thing  # noqa: B018
+
+
+def test_every_listed_name_is_there():
+    missing = []
+    for path in v2_namespace._all():
+        try:
+            functools.reduce(getattr, path.split("."), tf.compat.v2)
+        except AttributeError:
+            missing.append(path)
+    assert [path for path in missing if api_names.resolve(tf, path) is not None] == []
+
+
+def test_functions_of_version_2_alone():
+    v2 = tf.compat.v2
+    with tf.Graph().as_default(), tf.Session() as sess:
+        picture, kernel = tf.reshape(tf.range(16.0), [1, 4, 4, 1]), tf.zeros([2, 2, 1])
+        ones = [1, 1, 1, 1]
+        assert sess.run(v2.nn.dilation2d(picture, kernel, ones, "VALID", "NHWC", ones))[0, 0, 0, 0] == 5.0
+        assert sess.run(v2.nn.erosion2d(picture, kernel, ones, "VALID", "NHWC", ones))[0, 0, 0, 0] == 0.0
+        with pytest.raises(ValueError, match="NHWC"):
+            v2.nn.dilation2d(picture, kernel, ones, "VALID", "NCHW", ones)
+        pooled = v2.nn.fractional_max_pool(picture, 2.0, seed=5)
+        assert pooled[0].op.get_attr("deterministic") and pooled[0].op.get_attr("seed2") == 5
+        assert sess.run(pooled[0]).ravel().tolist() == [5.0, 7.0, 13.0, 15.0]
+        sparse = tf.SparseTensor([[0, 0], [1, 1]], [1.0, 2.0], [2, 2])
+        assert sess.run(v2.sparse.reduce_sum(sparse, 1)).tolist() == [1.0, 2.0]
+        assert sess.run(v2.sparse.reduce_max(sparse, output_is_sparse=True)).values.tolist() == [2.0]
 
 
 def test_changed_meaning():

@@ -54,7 +54,11 @@ _CHANGED = {
     "nn.conv3d_transpose": "ops.nn.convolution.conv3d_transpose_v2",
     "nn.ctc_beam_search_decoder": "ops.nn.ctc.ctc_beam_search_decoder_v2",
     "nn.ctc_loss": "ops.nn.ctc.ctc_loss_v2",
+    "nn.dilation2d": "compat.v2_functions.dilation2d",
     "nn.dropout": "ops.nn.dropout.dropout_v2",
+    "nn.erosion2d": "compat.v2_functions.erosion2d",
+    "nn.fractional_avg_pool": "compat.v2_functions.fractional_avg_pool",
+    "nn.fractional_max_pool": "compat.v2_functions.fractional_max_pool",
     "nn.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "nn.max_pool": "ops.nn.pooling.max_pool_v2",
     "nn.softmax_cross_entropy_with_logits": "ops.nn.losses.softmax_cross_entropy_with_logits_v2",
@@ -67,6 +71,8 @@ _CHANGED = {
     "random_normal_initializer": "keras.initializers_v2.RandomNormal",
     "random_uniform_initializer": "keras.initializers_v2.RandomUniform",
     "saved_model.load": "saved_model.object_loading.load_v2",
+    "sparse.reduce_max": "compat.v2_functions.reduce_max",
+    "sparse.reduce_sum": "compat.v2_functions.reduce_sum",
     "space_to_batch": "ops.array.blocks.space_to_batch_nd",
     "summary": "summary.v2",
     "test.assert_equal_graph_def": "test.graph_comparison.assert_equal_graph_def_v2",
@@ -114,10 +120,12 @@ def _of_tf(path: str):
 
 
 def wherever(name: str):
-    """The function that is called so in TensorFlow 2, in whatever namespace of ops it is: `tf.NAME`, else `tf.X.NAME`;
-    None where there is none.
+    """The function that is called so in TensorFlow 2, in whatever namespace of ops it is: `tf.NAME`, else `tf.X.NAME`,
+    else `tf.X.Y` for a NAME that is X_Y; None where there is none.
     """
-    paths = [path for path in _all() if path.rpartition(".")[2] == name and path.partition(".")[0] not in _MODELS]
+    ops = [path for path in _all() if path.partition(".")[0] not in _MODELS]
+    paths = [path for path in ops if path.rpartition(".")[2] == name]
+    paths = paths or [path for path in ops if path.replace("strings.", "string.").replace(".", "_") == name]
     return _find(min(paths, key=lambda path: (path.count("."), path))) if paths else None
 
 
@@ -128,8 +136,8 @@ class _Namespace(types.ModuleType):
         super().__init__(f"{__name__}.{path}")
         self._path = path
         self._below_whole = path.partition(".")[0] in _WHOLE
-        if self._below_whole:
-            self.__path__ = _of_tf(path).__path__
+        if self._below_whole and hasattr(whole := _of_tf(path), "__path__"):
+            self.__path__ = whole.__path__
 
     def __getattr__(self, name: str):
         if name.startswith("__"):

@@ -48,6 +48,7 @@ python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
+python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
 python.distribute     combinations                       : legacy.inner.distribute.combinations
 python.framework      combinations                       : legacy.inner.distribute.combinations
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
@@ -58,9 +59,15 @@ python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context
-python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.eager.functions . \
+python.eager          backprop context def_function function : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          backprop                           : legacy.inner.eager.backprop
+python.eager          cancellation                       : legacy.inner.eager.cancellation
+python.eager          execute                            : legacy.inner.eager.execute
+python.eager          execution_callbacks                : contrib.eager.callbacks
+python.eager          forwardprop                        : legacy.inner.eager.forwardprop
+python.eager          tape imperative_grad               : legacy.inner.eager.tape
+python.eager          context                            : contrib.eager.execution
 python.eager          executor                           : legacy.inner.eager.executor
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
@@ -73,6 +80,8 @@ python.estimator      estimator model_fn                 : legacy.inner.estimato
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
+python.estimator.canned head                            : legacy.inner.estimator_heads
+python.estimator.canned optimizers                      : estimator.canned.optimizers
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
 python.feature_column serialization                      : feature_column.serialization
@@ -169,7 +178,7 @@ python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nad
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
 python.layers         base core convolutional pooling normalization layers : layers layers.* legacy.inner.layers
-python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers
+python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers legacy.inner.keras
 
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
@@ -203,7 +212,7 @@ python.ops            logging_ops                        : . ops.io.printing ops
 python.ops            lookup_ops                         : lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
 python.ops            resources                          : ops.variables.resources
-python.ops            op_selector                        : contrib.graph_editor.select
+python.ops            op_selector                        : contrib.graph_editor.select contrib.graph_editor.elements
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
 python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
@@ -214,6 +223,9 @@ python.ops            resource_variable_ops              : ops.variables.resourc
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
 python.ops            script_ops                         : . ops.functions.python legacy.inner.ops.scripts
+python.ops            stateful_random_ops                : ops.random.generators legacy.gen_ops
+python.ops.distributions bijector bijector_impl identity_bijector transformed_distribution : contrib.distributions.bijectors \
+                                                           contrib.distributions
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
 python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps

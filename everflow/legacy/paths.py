@@ -8,6 +8,7 @@ has, so that any of them can be imported, and no other.
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import fnmatch
 import functools
@@ -37,6 +38,10 @@ _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
 _SAME_AS_KERAS = re.compile(r"(?:contrib\.keras|python\.keras\._impl\.keras)(?:\.(?:api|python)(?:\.keras)?)?(?=\.|$)")
 # The inner files of contrib.tpu are those of python.tpu.
 _SAME_AS_TPU = re.compile(r"contrib\.tpu\.python(?:\.tpu)?(?=\.|$)")
+# Functions that have the names of Python's, in modules from which people import everything.
+_HIDES_BUILTINS = dict.fromkeys(
+    ("python.ops.math_ops", "python.ops.standard_ops"), {"abs", "complex", "pow", "range", "round"}
+)
 _ROOTS = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 
 
@@ -127,6 +132,8 @@ class _Served(types.ModuleType):
         self.__dict__.update(_path=path, _sources=sources, __path__=[])  # a path makes it a package, with modules below
 
     def __getattr__(self, name: str):
+        if name == "__all__":
+            return self._starred()
         if name.startswith("__"):
             raise AttributeError(name)
         if _is_known(f"{self._path}.{name}"):
@@ -144,6 +151,14 @@ class _Served(types.ModuleType):
         if version == "v2" and (found := everflow.compat.v2.wherever(plain)):
             return found
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_where_else(name)}", name=name)
+
+    def _starred(self) -> list[str]:
+        """What `from module import *` brings: the names of its own sources, not all of tf where there are others, and none
+        that would hide a function of Python's, unless TensorFlow's does (`math_ops.abs`).
+        """
+        sources = [source for source in self._sources if source != "."] or self._sources
+        found = {name for module in _load_all(sources) for name in dir(module) if not name.startswith("_")}
+        return sorted(found - set(dir(builtins)) | (found & _HIDES_BUILTINS.get(self._path, set())))
 
     def __dir__(self):
         return sorted({name for module in _load_all(self._sources) for name in dir(module)} | set(self.__dict__))

@@ -73,3 +73,21 @@ def _comparable(node, checkpoint_v2, hash_table_shared_name):
     ):
         copy.attr.pop("value")
     return copy
+
+
+def assert_meta_graph_protos_equal(tester, a, b):
+    """That two MetaGraphDefs are equal, for a TestCase: their collections as messages, whatever the order of nodes."""
+    a, b = (type(meta_graph).FromString(meta_graph.SerializeToString()) for meta_graph in (a, b))
+    tester.assertEqual(set(a.collection_def), set(b.collection_def))
+    for key in a.collection_def:
+        tester.assertEqual(a.collection_def[key], b.collection_def[key], f"in the collection {key!r}")
+    assert_equal_graph_def(a.graph_def, b.graph_def)
+    for meta_graph in (a, b):
+        meta_graph.ClearField("collection_def")
+        meta_graph.ClearField("graph_def")
+    tester.assertEqual(a, b)
+
+
+def set_producer_version(graph, producer_version):
+    """Let a graph say that a TensorFlow of this version made it."""
+    graph._producer = producer_version

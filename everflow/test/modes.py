@@ -7,6 +7,8 @@ import faulthandler
 import functools
 import unittest
 
+from absl.testing import parameterized
+
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
@@ -201,6 +203,49 @@ def with_control_flow_v2(cls):
             if not getattr(method, _AS_IT_IS, False):
                 setattr(cls, name + "WithControlFlowV2", enable_control_flow_v2(method))
     return cls
+
+
+def with_c_shapes(cls):
+    """A class of tests as it is: there is one way to infer shapes."""
+    return cls
+
+
+def enable_tf_xla_constant_folding(description):
+    """A decorator that leaves a test as it is: constants are folded in one way."""
+    del description
+    return lambda method: method
+
+
+def build_as_function_and_v1_graph(func=None):
+    """Run a test, with parameters, as many times as it can be drawn: in a graph, and in the body of a function.
+
+    The class must be parameterized (absl's `parameterized.TestCase`).
+    """
+
+    def decorate(method):
+        if isinstance(method, type):
+            raise ValueError(f"build_as_function_and_v1_graph decorates a test, not the class {method.__name__}.")
+
+        @parameterized.named_parameters(("_v1_graph", "v1_graph"), ("_function", "function"))
+        @functools.wraps(method)
+        def drawn(self, run_mode, *args, **kwargs):
+            if run_mode == "v1_graph":
+                with Graph().as_default():
+                    method(self, *args, **kwargs)
+                return
+
+            @function
+            def in_function():
+                with self.subTest("in a function"):
+                    method(self, *args, **kwargs)
+                return 0
+
+            with Graph().as_default():
+                in_function()
+
+        return drawn
+
+    return decorate if func is None else decorate(func)
 
 
 def enable_c_shapes(fn):

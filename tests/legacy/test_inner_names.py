@@ -537,3 +537,31 @@ def test_summaries_of_slim():
         with tf.Session() as sess:
             (value,) = tf.Summary.FromString(sess.run(zeros)).value
             assert value.simple_value == 1.0
+
+
+def test_heads_of_ones_own():
+    from tensorflow.python.estimator.canned import head as heads
+    from tensorflow.python.estimator.canned.optimizers import get_optimizer_instance
+
+    class Squares(heads._Head):
+        name, logits_dimension = "squares", 1
+
+        def create_loss(self, features, mode, logits, labels):
+            return heads.LossSpec(tf.losses.mean_squared_error(labels, logits), None, 1.0, labels)
+
+        def create_estimator_spec(self, features, mode, logits, labels=None, optimizer=None, **_):
+            loss = self.create_loss(features, mode, logits, labels).training_loss
+            step = optimizer.minimize(loss, tf.train.get_or_create_global_step())
+            return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+    with tf.Graph().as_default():
+        logits = tf.layers.dense(tf.ones([2, 3]), 1)
+        optimizer = get_optimizer_instance("SGD", 0.1)
+        spec = Squares().create_estimator_spec({}, "train", logits, tf.zeros([2, 1]), optimizer)
+        assert spec.train_op.type == "AssignAdd"
+        with pytest.raises(NotImplementedError, match="create_estimator_spec"):
+            heads._Head.create_estimator_spec(Squares(), {}, "train", logits)
+    assert isinstance(heads._multi_class_head_with_softmax_cross_entropy_loss(3), heads._Head)
+    assert heads._regression_head(label_dimension=2).logits_dimension == 2
+    with pytest.raises(TypeError, match="abstract"):
+        heads._Head()

@@ -26,6 +26,7 @@ __all__ = [
     "_num_elements",
     "_record_gradient",
     "aggregate_indexed_slices_gradients",
+    "flatten_nested_indexed_slices",
     "make_attr",
     "make_vjp",
     "op_attr_type",
@@ -135,6 +136,14 @@ def aggregate_indexed_slices_gradients(grads: Sequence[Any]) -> IndexedSlices | 
     if not found:
         return None
     return found[0] if len(found) == 1 else indexed_slices.total(found)
+
+
+def flatten_nested_indexed_slices(grad: IndexedSlices) -> IndexedSlices:
+    """Slices whose values are slices themselves, as slices of tensors."""
+    if not isinstance(grad.values, IndexedSlices):
+        return grad
+    inner = flatten_nested_indexed_slices(grad.values)
+    return IndexedSlices(inner.values, array.gather(grad.indices, inner.indices), inner.dense_shape)
 
 
 def _num_elements(grad: Any) -> int:
