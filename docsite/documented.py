@@ -61,7 +61,7 @@ def parameters(thing: Any, every: bool = False) -> list[str]:
     return [
         stars.get(p.kind, "") + p.name
         for p in found
-        if p.name not in ("self", "cls") and (every or p.kind not in stars) and not p.name.startswith("_")
+        if p.name != "self" and (every or p.kind not in stars) and not p.name.startswith("_")
     ]
 
 

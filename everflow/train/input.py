@@ -258,7 +258,30 @@ batch, maybe_batch = _batching(
     f"num_threads=1, {_PLAIN}",
     """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
 
-    >>> images, labels = tf.train.batch([image, label], batch_size=32)
+    Args:
+        tensors: The tensors of an example: a list or a dictionary.
+        batch_size: How many elements make a batch.
+        num_threads: How many threads work at it.
+        capacity: The most examples a queue holds.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        dynamic_pad: Whether elements of different shapes are padded with zeros to the largest.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> number = tf.train.range_input_producer(100, shuffle=False).dequeue()
+        >>> batch = tf.train.batch([number], batch_size=3)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch)
+        array([0, 1, 2], dtype=int32)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
     """,
 )
 batch_join, maybe_batch_join = _batching(
@@ -266,19 +289,97 @@ batch_join, maybe_batch_join = _batching(
     plain_queue,
     "tensors_list, keep_input, batch_size",
     _PLAIN,
-    "Batches from several sources, one thread each.",
+    """Batches from several sources, one thread each.
+
+    Args:
+        tensors_list: A list of such, one for each source.
+        batch_size: How many elements make a batch.
+        capacity: The most examples a queue holds.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        dynamic_pad: Whether elements of different shapes are padded with zeros to the largest.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> sources = [[tf.train.range_input_producer(100).dequeue()] for _ in range(2)]
+        >>> batch = tf.train.batch_join(sources, batch_size=3)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch).shape
+        (3,)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """,
 )
 shuffle_batch, maybe_shuffle_batch = _batching(
     "shuffle_batch",
     roomy_shuffled_queue,
     "tensors, batch_size, capacity, min_after_dequeue, keep_input",
     f"num_threads=1, {_SHUFFLED}",
-    "Like `batch`, with examples in random order.",
+    """Like `batch`, with examples in random order.
+
+    Args:
+        tensors: The tensors of an example: a list or a dictionary.
+        batch_size: How many elements make a batch.
+        capacity: The most examples a queue holds.
+        min_after_dequeue: How many elements stay in the queue, so that the order is random enough.
+        num_threads: How many threads work at it.
+        seed: A number that makes the random numbers the same in each run of the program.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> number = tf.train.range_input_producer(100).dequeue()
+        >>> batch = tf.train.shuffle_batch([number], batch_size=3, capacity=20, min_after_dequeue=5)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch).shape
+        (3,)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """,
 )
 shuffle_batch_join, maybe_shuffle_batch_join = _batching(
     "shuffle_batch_join",
     shuffled_queue,
     "tensors_list, batch_size, capacity, min_after_dequeue, keep_input",
     _SHUFFLED,
-    "Like `batch_join`, with examples in random order.",
+    """Like `batch_join`, with examples in random order.
+
+    Args:
+        tensors_list: A list of such, one for each source.
+        batch_size: How many elements make a batch.
+        capacity: The most examples a queue holds.
+        min_after_dequeue: How many elements stay in the queue, so that the order is random enough.
+        seed: A number that makes the random numbers the same in each run of the program.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> sources = [[tf.train.range_input_producer(100).dequeue()] for _ in range(2)]
+        >>> batch = tf.train.shuffle_batch_join(sources, batch_size=3, capacity=20, min_after_dequeue=5)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch).shape
+        (3,)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """,
 )
