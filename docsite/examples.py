@@ -41,6 +41,7 @@ def _surroundings() -> Iterator[dict[str, Any]]:
         finally:
             sess.close()
             tf.keras.backend.clear_session()
+            tf.summary.FileWriterCache.clear()  # they are known by folders that other examples have, too
             sys.displayhook = hook
             os.chdir(here)
 

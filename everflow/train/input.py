@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
@@ -230,6 +232,9 @@ def slice_input_producer(tensor_list, name, **options):
 # --- batching ---------------------------------------------------------------------------------
 
 
+_KEEP_INPUT = "Whether the example is taken at all: a bool, or a tensor."
+
+
 def _batching(name, make_queue, required, optional, doc):
     """(X, maybe_X): batches of all examples, and of those for which an argument more, `keep_input`, is true."""
 
@@ -241,7 +246,11 @@ def _batching(name, make_queue, required, optional, doc):
         function.__doc__, function.__module__ = doc, __name__
         return function
 
-    of_some = f"`{name}` of those examples for which `keep_input` is true."
+    of_some = re.sub(r"^.*", f"`{name}` of those examples for which `keep_input` is true.", doc, count=1)
+    of_some = re.sub(r"(?<=Args:\n)( +)", rf"\1keep_input: {_KEEP_INPUT}\n\1", of_some)
+    of_some = re.sub(rf"tf\.train\.{name}\(.*(?=\))", r"\g<0>, keep_input=True", of_some).replace(
+        f"tf.train.{name}(", f"tf.train.maybe_{name}("
+    )
     of_all = required.replace(", keep_input", "")
     return made(name, of_all, doc, keep_input=True), made(f"maybe_{name}", required, of_some)
 
