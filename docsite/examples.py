@@ -35,6 +35,7 @@ def _surroundings() -> Iterator[dict[str, Any]]:
         os.chdir(folder)
         sys.displayhook = sys.__displayhook__
         tf.keras.backend.clear_session()
+        tf.disable_resource_variables()  # some Estimators enable them
         sess = tf.InteractiveSession()
         try:
             yield {"tf": tf, "np": np, "sess": sess, "__name__": "__main__"}

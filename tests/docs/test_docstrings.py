@@ -8,8 +8,8 @@ from docsite.docstrings import Docstring
 from everflow.framework.api_names import resolve
 
 # Per cent of all public functions and classes whose docstrings lack nothing; whoever adds to them moves it.
-DOCUMENTED = 21
-MOST_USED_DOCUMENTED = 30
+DOCUMENTED = 96
+MOST_USED_DOCUMENTED = 100
 
 
 def per_cent(things):
