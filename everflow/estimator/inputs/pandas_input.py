@@ -29,10 +29,6 @@ def pandas_input_fn(
     Raises:
         TypeError: If pandas is not installed.
         ValueError: If indices differ, or `shuffle` isn't said.
-
-    Example:
-        >>> tf.estimator.inputs.pandas_input_fn("no frame", shuffle=False)
-        <function pandas_input_fn.<locals>.input_fn at 0x7f2d391a84a0>
     """
     check_shuffle(shuffle)
     if y is not None:

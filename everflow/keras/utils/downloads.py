@@ -51,8 +51,6 @@ def get_file(
         ...     _ = file.write("text")
         >>> path = tf.keras.utils.get_file("b.txt", pathlib.Path("a.txt").absolute().as_uri(), cache_dir=os.getcwd())
         Downloading data from ...
-
-    4/4 [==============================] - 0s 18us/step
         >>> os.path.basename(path)
         'b.txt'
     """
