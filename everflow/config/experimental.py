@@ -163,8 +163,9 @@ def set_virtual_device_configuration(device, virtual_devices):
         None.
 
     Raises:
+        NotImplementedError: If it is a GPU.
         RuntimeError: If devices are in use already.
-        ValueError: If it can't be split so.
+        ValueError: If the memory of a CPU is to be limited.
 
     Example:
         >>> cpu, = tf.config.experimental.list_physical_devices("CPU")

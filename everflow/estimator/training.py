@@ -118,6 +118,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
         The metrics of the last evaluation, and what the exporters returned, where one process does both.
 
     Raises:
+        TypeError: If a spec is of the wrong kind.
         ValueError: If TF_CONFIG doesn't fit.
 
     Example:

@@ -231,6 +231,7 @@ def pack_sequence_as(structure: Structure, flat_sequence: abc.Sequence, expand_c
         A structure.
 
     Raises:
+        TypeError: If the leaves are no sequence.
         ValueError: If there are not as many leaves.
 
     Example:

@@ -19,7 +19,7 @@ def run(main=None, argv=None):
         argv: The command line; `sys.argv` if None.
 
     Returns:
-        Nothing: the program ends.
+        Nothing; the program ends.
 
     Raises:
         SystemExit: With what `main` returned.

@@ -22,7 +22,7 @@ def main(argv=None):
         argv: The command line; `sys.argv` if None.
 
     Returns:
-        Nothing: the program ends.
+        Nothing; the program ends.
 
     Raises:
         SystemExit: With 0 where all tests pass.

@@ -86,6 +86,7 @@ def input_producer(
         A queue, which `tf.train.start_queue_runners` begins to fill.
 
     Raises:
+        RuntimeError: When executing eagerly.
         ValueError: If the shape of a row isn't known.
 
     Example:

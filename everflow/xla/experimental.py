@@ -87,7 +87,7 @@ def compile(computation, inputs=None):
         What the function returns.
 
     Raises:
-        RuntimeError: When executing eagerly.
+        TypeError: If the inputs are no list.
 
     Example:
         >>> y, = tf.xla.experimental.compile(lambda x: x * 2.0, [tf.constant(3.0)])

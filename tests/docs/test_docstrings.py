@@ -60,7 +60,7 @@ def test_what_is_lacking_is_told():
     assert documented.lacks(documented_in_part) == [
         "the argument b",
         "what it returns",
-        "what it raises",
+        "that it raises ValueError",
         "an example",
     ]
 

@@ -40,6 +40,7 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
         A function for `Dataset.apply`.
 
     Raises:
+        TypeError: If `reduce_func` gives no Dataset.
         ValueError: If both or neither of the sizes are given.
 
     Example:
@@ -192,7 +193,7 @@ def group_by_reducer(key_func, reducer):
         A function for `Dataset.apply`.
 
     Raises:
-        ValueError: If a function returns the wrong type.
+        TypeError: If the types of the state change.
 
     Example:
         >>> total = tf.data.experimental.Reducer(lambda key: np.int64(0), lambda n, x: n + x, lambda n: n)

@@ -27,8 +27,7 @@ def pandas_input_fn(
         A function without arguments; it returns features and labels.
 
     Raises:
-        TypeError: If pandas is not installed.
-        ValueError: If indices differ, or `shuffle` isn't said.
+        ValueError: If indices differ, a name is taken twice, or `shuffle` isn't said.
     """
     check_shuffle(shuffle)
     if y is not None:

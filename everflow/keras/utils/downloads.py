@@ -43,7 +43,7 @@ def get_file(
         The path.
 
     Raises:
-        Exception: If it can't be downloaded.
+        ValueError: If its checksum is another one.
 
     Example:
         >>> import os, pathlib

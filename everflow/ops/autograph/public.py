@@ -149,7 +149,7 @@ def set_verbosity(level, alsologtostdout=False):
         None.
 
     Raises:
-        ValueError: If the level is no number.
+        TypeError: If the level is no number.
 
     Example:
         >>> tf.autograph.set_verbosity(1)
