@@ -61,7 +61,7 @@ def parameters(thing: Any, every: bool = False) -> list[str]:
     return [
         stars.get(p.kind, "") + p.name
         for p in found
-        if p.name not in ("self", "cls") and (every or p.kind not in stars) and not p.name.startswith("_")
+        if p.name != "self" and (every or p.kind not in stars) and not p.name.startswith("_")
     ]
 
 
@@ -75,20 +75,23 @@ def lacks(thing: Any) -> list[str]:
     ]
     if not isinstance(thing, type):
         found += [] if re.search(r"^(Returns|Yields):$", doc, re.MULTILINE) else ["what it returns"]
-    if _raises(thing) and "\nRaises:\n" not in doc:
-        found.append("what it raises")
+    found += [
+        f"that it raises {error}" for error in _raised(thing) if not re.search(rf"^    {error}: ", doc, re.MULTILINE)
+    ]
     return found + ([] if re.search(r"^Example:\n +>>> ", doc, re.MULTILINE) else ["an example"])
 
 
-def _raises(thing: Any) -> bool:
-    """Whether a function itself has a statement that raises."""
+def _raised(thing: Any) -> list[str]:
+    """The exceptions that a function has statements of its own to raise."""
     if isinstance(thing, type):
-        return False
+        return []
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
-    except (OSError, TypeError, SyntaxError):
-        return False
-    return any(isinstance(node, ast.Raise) and node.exc is not None for node in ast.walk(tree))
+    except (OSError, SyntaxError):
+        return []  # it is made by another function
+    raised = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    classes = [ast.unparse(what.func).rpartition(".")[2] for what in raised if isinstance(what, ast.Call)]
+    return sorted({name for name in classes if name[0].isupper()})
 
 
 def lacking() -> dict[str, list[str]]:

@@ -35,12 +35,14 @@ def _surroundings() -> Iterator[dict[str, Any]]:
         os.chdir(folder)
         sys.displayhook = sys.__displayhook__
         tf.keras.backend.clear_session()
+        tf.disable_resource_variables()  # some Estimators enable them
         sess = tf.InteractiveSession()
         try:
             yield {"tf": tf, "np": np, "sess": sess, "__name__": "__main__"}
         finally:
             sess.close()
             tf.keras.backend.clear_session()
+            tf.summary.FileWriterCache.clear()  # they are known by folders that other examples have, too
             sys.displayhook = hook
             os.chdir(here)
 

@@ -37,12 +37,29 @@ from everflow.runtime.process_options import PROCESS as _PROCESS
 
 
 def get_log_device_placement():
-    """Whether the devices that ops are put on are written to the log."""
+    """Whether the devices that ops are put on are written to the log.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.debugging.get_log_device_placement()
+        False
+    """
     return _PROCESS.log_placement
 
 
 def set_log_device_placement(enabled):
     """Write the devices that ops are put on to the log, or stop doing so; for sessions made from now on without a
     ConfigProto.
+
+    Args:
+        enabled: Whether.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.debugging.set_log_device_placement(False)
     """
     _PROCESS.log_placement = bool(enabled)

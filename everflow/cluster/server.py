@@ -19,9 +19,19 @@ _started: set[Server] = set()
 class Server:
     """A task of a cluster: it holds variables and queues, and runs what sessions of any task send.
 
-    >>> cluster = tf.train.ClusterSpec({"ps": ["localhost:2222"], "worker": ["localhost:2223"]})
-    >>> server = tf.train.Server(cluster, job_name="ps", task_index=0)
-    >>> server.join()
+    Args:
+        server_or_cluster_def: A cluster: a ServerDef, a ClusterDef, a ClusterSpec or a dictionary.
+        job_name: The job of this task.
+        task_index: The number of this task.
+        protocol: `grpc`.
+        config: A `tf.ConfigProto` with settings.
+        start: Whether it serves at once.
+
+    Example:
+        >>> server = tf.train.Server({"local": ["localhost:0"]}, job_name="local", task_index=0)
+        >>> with tf.Session(server.target) as session:
+        ...     print(session.run(tf.constant(2) * 3))
+        6
     """
 
     def __init__(

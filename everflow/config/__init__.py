@@ -8,19 +8,42 @@ from everflow.runtime.process_options import PROCESS as _PROCESS
 
 
 def get_soft_device_placement():
-    """Whether an op that can't be on the device it asks for is put on another."""
+    """Whether an op that can't be on the device it asks for is put on another.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> type(tf.config.get_soft_device_placement()).__name__
+        'bool'
+    """
     return _PROCESS.soft_placement
 
 
 def set_soft_device_placement(enabled):
-    """Let ops that can't be on the device they ask for be put on another."""
+    """Let ops that can't be on the device they ask for be put on another.
+
+    Args:
+        enabled: Whether.
+
+    Returns:
+        None.
+
+    Example:
+        >>> before = tf.config.get_soft_device_placement()
+        >>> tf.config.set_soft_device_placement(before)
+    """
     _PROCESS.soft_placement = bool(enabled)
 
 
 def experimental_list_devices():
     """The names of all devices.
 
-    >>> tf.config.experimental_list_devices()
-    ['/job:localhost/replica:0/task:0/device:CPU:0']
+    Returns:
+        A list of strings.
+
+    Example:
+        >>> tf.config.experimental_list_devices()[0]
+        '/job:localhost/replica:0/task:0/device:CPU:0'
     """
     return [device.name for device in _PROCESS.logical_devices()]

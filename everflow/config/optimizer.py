@@ -12,17 +12,43 @@ _SWITCHES = frozenset(
 
 
 def get_jit():
-    """Whether graphs are compiled by XLA where there is one."""
+    """Whether graphs are compiled by XLA where there is one.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.config.optimizer.get_jit()
+        False
+    """
     return _PROCESS.jit
 
 
 def set_jit(enabled):
-    """Ask for XLA. Everflow has none: its plans are compiled either way."""
+    """Ask for XLA. Everflow has none: its plans are compiled either way.
+
+    Args:
+        enabled: Whether.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.config.optimizer.set_jit(False)
+    """
     _PROCESS.jit = bool(enabled)
 
 
 def get_experimental_options():
-    """The rewrites that were switched on or off."""
+    """The rewrites that were switched on or off.
+
+    Returns:
+        A dictionary.
+
+    Example:
+        >>> tf.config.optimizer.get_experimental_options()
+        {'disable_model_pruning': False, 'disable_meta_optimizer': False}
+    """
     return {
         **_PROCESS.optimizer,
         "disable_model_pruning": False,
@@ -31,7 +57,20 @@ def get_experimental_options():
 
 
 def set_experimental_options(options):
-    """Switch rewrites on or off: `tf.config.optimizer.set_experimental_options({"constant_folding": False})`."""
+    """Switch rewrites on or off: `tf.config.optimizer.set_experimental_options({"constant_folding": False})`.
+
+    Args:
+        options: Bools by the names of rewrites.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If a name isn't known.
+
+    Example:
+        >>> tf.config.optimizer.set_experimental_options({})
+    """
     for name, value in options.items():
         if name == "disable_meta_optimizer":
             _PROCESS.disable_meta_optimizer = bool(value)

@@ -44,8 +44,15 @@ class OptionalStructure(structure.VariantSpec):
 class Optional(structure.VariantValue):
     """A value that may or may not be there.
 
-    >>> optional = tf.data.experimental.get_next_as_optional(iterator)
-    >>> x = tf.cond(optional.has_value(), optional.get_value, lambda: 0)
+    Args:
+        variant_tensor: The tensor that stands for it.
+        value_structure: The specs of its value.
+
+    Example:
+        >>> iterator = tf.data.Dataset.range(3).make_one_shot_iterator()
+        >>> optional = tf.data.experimental.get_next_as_optional(iterator)
+        >>> sess.run([optional.has_value(), optional.get_value()])
+        [np.True_, np.int64(0)]
     """
 
     def __init__(self, variant_tensor, value_structure):
@@ -82,7 +89,19 @@ class Optional(structure.VariantValue):
 
 
 def get_next_as_optional(iterator):
-    """The next element of an iterator as an optional, without a value at the end."""
+    """The next element of an iterator as an optional, without a value at the end.
+
+    Args:
+        iterator: The iterator.
+
+    Returns:
+        An `Optional`.
+
+    Example:
+        >>> iterator = tf.data.Dataset.range(3).make_one_shot_iterator()
+        >>> sess.run(tf.data.experimental.get_next_as_optional(iterator).get_value())
+        np.int64(0)
+    """
     spec = iterator.element_spec
     variant = raw.IteratorGetNextAsOptional(iterator=iterator._iterator_resource, **structure.attributes(spec))
     return Optional(variant, spec)

@@ -71,13 +71,23 @@ class _Settings:
 
 
 class MapVectorizationOptions(_Settings):
-    """Whether and how functions of maps are vectorised."""
+    """Whether and how functions of maps are vectorised.
+
+    Example:
+        >>> options = tf.data.experimental.MapVectorizationOptions()
+        >>> options.enabled = True
+    """
 
     _types = {"enabled": bool, "use_choose_fastest": bool}
 
 
 class OptimizationOptions(_Settings):
-    """Which rewrites of a pipeline are made."""
+    """Which rewrites of a pipeline are made.
+
+    Example:
+        >>> options = tf.data.Options()
+        >>> options.experimental_optimization.map_and_batch_fusion = True
+    """
 
     _types = {
         "apply_default_optimizations": bool,
@@ -115,19 +125,34 @@ class OptimizationOptions(_Settings):
 
 
 class ThreadingOptions(_Settings):
-    """How many threads a pipeline may use."""
+    """How many threads a pipeline may use.
+
+    Example:
+        >>> options = tf.data.Options()
+        >>> options.experimental_threading.private_threadpool_size = 2
+    """
 
     _types = {"max_intra_op_parallelism": int, "private_threadpool_size": int}
 
 
 class StatsOptions(_Settings):
-    """Where statistics of a pipeline go."""
+    """Where statistics of a pipeline go.
+
+    Example:
+        >>> options = tf.data.Options()
+        >>> options.experimental_stats.latency_all_edges = False
+    """
 
     _types = {"aggregator": object, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
 
 
 class DistributeOptions(_Settings):
-    """How a pipeline is divided among workers."""
+    """How a pipeline is divided among workers.
+
+    Example:
+        >>> options = tf.data.Options()
+        >>> options.experimental_distribute.auto_shard = False
+    """
 
     _types = {"auto_shard": bool, "auto_shard_policy": AutoShardPolicy, "num_devices": int}
 

@@ -14,7 +14,13 @@ _LOCAL = "/device:CPU:0"
 class CentralStorageStrategy(Strategy):
     """Synchronous training on several devices of one machine, with variables on one of them.
 
-    >>> strategy = tf.distribute.experimental.CentralStorageStrategy(["/gpu:0", "/gpu:1"], parameter_device="/cpu:0")
+    Args:
+        compute_devices: The devices; all GPUs if None.
+        parameter_device: The device of variables; the CPU if None.
+
+    Example:
+        >>> tf.distribute.experimental.CentralStorageStrategy(["/cpu:0"]).num_replicas_in_sync
+        1
     """
 
     def __init__(self, compute_devices=None, parameter_device=None):
@@ -25,6 +31,13 @@ class ParameterServerStrategy(Strategy):
     """Asynchronous training: every worker draws its own graph, and variables are on the parameter servers in turn.
 
     Without a `cluster_resolver` that names a cluster, all is on this machine.
+
+    Args:
+        cluster_resolver: What names the cluster; TF_CONFIG if None.
+
+    Example:
+        >>> tf.distribute.experimental.ParameterServerStrategy().num_replicas_in_sync
+        1
     """
 
     def __init__(self, cluster_resolver=None):

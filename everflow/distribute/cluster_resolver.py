@@ -21,7 +21,13 @@ def format_master_url(master, rpc_layer=None):
 
 
 class ClusterResolver:
-    """What a resolver offers; subclasses say where they get it from."""
+    """What a resolver offers; subclasses say where they get it from.
+
+    Example:
+        >>> resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": ["host:1"]}))
+        >>> isinstance(resolver, tf.distribute.cluster_resolver.ClusterResolver)
+        True
+    """
 
     task_type = None
     task_id = None
@@ -51,7 +57,22 @@ class ClusterResolver:
 
 
 class SimpleClusterResolver(ClusterResolver):
-    """A cluster that the program knows."""
+    """A cluster that the program knows.
+
+    Args:
+        cluster_spec: The `tf.train.ClusterSpec`.
+        master: The address of the master.
+        task_type: The job of this task.
+        task_id: The number of this task.
+        environment: Where it runs; empty for a machine of one's own.
+        num_accelerators: How many accelerators each task has, by type.
+        rpc_layer: `grpc`.
+
+    Example:
+        >>> resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": ["host:1"]}))
+        >>> resolver.cluster_spec().as_dict()
+        {'worker': ['host:1']}
+    """
 
     @takes(
         """cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None,
@@ -100,10 +121,18 @@ def _setting(name, find, kind=None, settable=True):
 class TFConfigClusterResolver(ClusterResolver):
     """The cluster that the environment variable TF_CONFIG describes.
 
-    >>> os.environ["TF_CONFIG"] = json.dumps({
-    ...     "cluster": {"ps": ["host0:2222"], "worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 1}})
-    >>> tf.distribute.cluster_resolver.TFConfigClusterResolver().master()
-    'grpc://host2:2222'
+    Args:
+        task_type: The job of this task.
+        task_id: The number of this task.
+        rpc_layer: `grpc`.
+        environment: Where it runs; empty for a machine of one's own.
+
+    Example:
+        >>> import json, os
+        >>> os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["host:1"]}, "task": {"type": "worker", "index": 0}})
+        >>> tf.distribute.cluster_resolver.TFConfigClusterResolver().task_type
+        'worker'
+        >>> del os.environ["TF_CONFIG"]
     """
 
     def __init__(self, task_type=None, task_id=None, rpc_layer=None, environment=None):
@@ -134,7 +163,17 @@ class TFConfigClusterResolver(ClusterResolver):
 
 
 class UnionResolver(ClusterResolver):
-    """Several clusters as one: jobs of the same name are put one after the other."""
+    """Several clusters as one: jobs of the same name are put one after the other.
+
+    Args:
+        *args: The resolvers.
+        **kwargs: `rpc_layer`, `task_type` and `task_id`.
+
+    Example:
+        >>> a = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": ["host:1"]}))
+        >>> tf.distribute.cluster_resolver.UnionResolver(a, a).cluster_spec().num_tasks("worker")
+        1
+    """
 
     def __init__(self, *args, **kwargs):
         unknown = set(kwargs) - {"rpc_layer", "task_type", "task_id"}
@@ -180,9 +219,23 @@ class UnionResolver(ClusterResolver):
 
 
 class TPUClusterResolver(ClusterResolver):
-    """The address of a TPU's host: "grpc://host:port", or "" for this process, where a program can do without.
-
+    """The address of a TPU's host: `grpc://host:port`, or an empty string for this process, where a program can do without.
     TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
+
+    Args:
+        tpu: The address, or a list of them.
+        zone: The zone in Google Cloud.
+        project: The project in Google Cloud.
+        job_name: The job of the TPU's hosts.
+        coordinator_name: The job of this process.
+        coordinator_address: The address of this process.
+        credentials: What Google Cloud is asked with.
+        service: What Google Cloud is asked by.
+        discovery_url: Where that is found.
+
+    Example:
+        >>> tf.distribute.cluster_resolver.TPUClusterResolver("grpc://10.0.0.1:8470").master()
+        'grpc://10.0.0.1:8470'
     """
 
     @takes(

@@ -26,22 +26,56 @@ def current() -> Frame:
 
 
 def get_strategy():
-    """The strategy whose scope or replica we are in; a default one, which does nothing, elsewhere."""
+    """The strategy whose scope or replica we are in; a default one, which does nothing, elsewhere.
+
+    Returns:
+        A `tf.distribute.Strategy`.
+
+    Example:
+        >>> tf.distribute.get_strategy().num_replicas_in_sync
+        1
+    """
     return current().strategy
 
 
 def get_replica_context():
-    """The replica that is being drawn; None in a strategy's scope outside of a replica function."""
+    """The replica that is being drawn; None in a strategy's scope outside of a replica function.
+
+    Returns:
+        A `tf.distribute.ReplicaContext`, or None.
+
+    Example:
+        >>> tf.distribute.get_replica_context().replica_id_in_sync_group is not None
+        True
+    """
     return current().replica_context
 
 
 def experimental_set_strategy(strategy):
-    """Make a strategy the one in force for the whole program, without a `with`; None takes it back."""
+    """Make a strategy the one in force for the whole program, without a `with`; None takes it back.
+
+    Args:
+        strategy: The strategy, or None.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.distribute.experimental_set_strategy(None)
+    """
     strategy_context.set_for_all(None if strategy is None else Frame(strategy))
 
 
 def get_loss_reduction():
-    """How the losses of replicas are put together: by their sum, unless an Estimator scales them."""
+    """How the losses of replicas are put together: by their sum, unless an Estimator scales them.
+
+    Returns:
+        A value of `tf.distribute.ReduceOp`.
+
+    Example:
+        >>> tf.distribute.get_loss_reduction().name
+        'SUM'
+    """
     return ReduceOp.MEAN if getattr(get_strategy(), "_scale_loss_for_estimator", False) else ReduceOp.SUM
 
 

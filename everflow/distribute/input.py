@@ -12,7 +12,17 @@ from everflow.ops.math import cast
 
 
 class InputContext:
-    """What an input function is told of its place."""
+    """What an input function is told of its place.
+
+    Args:
+        num_input_pipelines: How many pipelines there are.
+        input_pipeline_id: Which one this is.
+        num_replicas_in_sync: How many replicas there are.
+
+    Example:
+        >>> tf.distribute.InputContext(num_replicas_in_sync=4).get_per_replica_batch_size(32)
+        8
+    """
 
     def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
         self._num_input_pipelines = num_input_pipelines

@@ -38,9 +38,16 @@ from everflow.ops.variables.scope import get_variable_scope, variable_scope
 class MirroredStrategy(Strategy):
     """Synchronous training on several devices of one machine: all GPUs unless `devices` names others.
 
-    >>> strategy = tf.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
-    >>> with strategy.scope():
-    ...     model = build_model()
+    Args:
+        devices: The devices; all GPUs if None.
+        cross_device_ops: How values are reduced.
+
+    Example:
+        >>> strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+        >>> with strategy.scope():
+        ...     v = tf.Variable(1.0)
+        >>> strategy.num_replicas_in_sync
+        1
     """
 
     def __init__(self, devices=None, cross_device_ops=None):

@@ -11,8 +11,13 @@ from everflow.framework.scopes import device
 class OneDeviceStrategy(Strategy):
     """Variables and computations on one device: to try a program before it is spread over more.
 
-    >>> with tf.distribute.OneDeviceStrategy("/gpu:0").scope():
-    ...     v = tf.Variable(1.0)
+    Args:
+        device: The device.
+
+    Example:
+        >>> with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        ...     tf.distribute.has_strategy()
+        True
     """
 
     def __init__(self, device):

@@ -10,7 +10,12 @@ from everflow.ops.variables.options import VariableAggregation
 
 
 class ReduceOp(enum.Enum):
-    """How values are put together."""
+    """How values are put together.
+
+    Example:
+        >>> tf.distribute.ReduceOp.SUM.name
+        'SUM'
+    """
 
     SUM = "SUM"
     MEAN = "MEAN"

@@ -10,7 +10,12 @@ from everflow.ops import array
 
 
 class CrossDeviceOps:
-    """How values of several devices are reduced and spread."""
+    """How values of several devices are reduced and spread.
+
+    Example:
+        >>> isinstance(tf.distribute.NcclAllReduce(), tf.distribute.CrossDeviceOps)
+        True
+    """
 
     def reduce(self, reduce_op, per_replica_value, destinations):
         """The sum or mean of a value's parts, on the devices of `destinations` (a name, a value or a variable)."""
@@ -38,7 +43,16 @@ class CrossDeviceOps:
 
 
 class ReductionToOneDevice(CrossDeviceOps):
-    """Adds up on one device and copies the result to the others."""
+    """Adds up on one device and copies the result to the others.
+
+    Args:
+        reduce_to_device: The device; that of the result if None.
+        accumulation_fn: How values are added up; `tf.add_n` if None.
+
+    Example:
+        >>> isinstance(tf.distribute.ReductionToOneDevice(), tf.distribute.CrossDeviceOps)
+        True
+    """
 
     def __init__(self, reduce_to_device=None, accumulation_fn=None):
         self.reduce_to_device = reduce_to_device
@@ -73,11 +87,29 @@ class AllReduceCrossDeviceOps(CrossDeviceOps):
 
 
 class NcclAllReduce(AllReduceCrossDeviceOps):
-    """An all-reduce; torch moves the values, whatever carries them."""
+    """An all-reduce; torch moves the values, whatever carries them.
+
+    Args:
+        num_packs: Into how many parts values are packed.
+
+    Example:
+        >>> strategy = tf.distribute.MirroredStrategy(["/cpu:0"], cross_device_ops=tf.distribute.NcclAllReduce())
+        >>> strategy.num_replicas_in_sync
+        1
+    """
 
 
 class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
-    """An all-reduce; torch moves the values, whatever carries them."""
+    """An all-reduce; torch moves the values, whatever carries them.
+
+    Args:
+        num_packs: Into how many parts values are packed.
+
+    Example:
+        >>> strategy = tf.distribute.MirroredStrategy(["/cpu:0"], cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
+        >>> strategy.num_replicas_in_sync
+        1
+    """
 
 
 def mirrored_on(devices, make):

@@ -25,7 +25,12 @@ from everflow.ops.variables.scope import variable_creator_scope
 
 
 class InputReplicationMode(enum.Enum):
-    """For whom an input function is called."""
+    """For whom an input function is called.
+
+    Example:
+        >>> tf.distribute.InputReplicationMode.PER_WORKER.name
+        'PER_WORKER'
+    """
 
     PER_WORKER = "PER_WORKER"
 
@@ -33,11 +38,12 @@ class InputReplicationMode(enum.Enum):
 class Strategy:
     """How variables and computations are spread over devices.
 
-    >>> strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
-    >>> with strategy.scope():
-    ...     v = tf.Variable(1.0)
-    ...     per_replica = strategy.experimental_run_v2(lambda: v * 2.0)
-    ...     total = strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+    Args:
+        extended: What it does.
+
+    Example:
+        >>> isinstance(tf.distribute.get_strategy(), tf.distribute.Strategy)
+        True
     """
 
     _scale_loss_for_estimator = False
@@ -145,7 +151,15 @@ def _like(value, parts: list):
 
 
 class StrategyExtended:
-    """What a strategy does; a subclass for each kind."""
+    """What a strategy does; a subclass for each kind.
+
+    Args:
+        container_strategy: The strategy it belongs to.
+
+    Example:
+        >>> isinstance(tf.distribute.get_strategy().extended, tf.distribute.StrategyExtended)
+        True
+    """
 
     def __init__(self, container_strategy):
         self._container_strategy_ref = container_strategy
@@ -289,7 +303,16 @@ class StrategyExtended:
 
 
 class ReplicaContext:
-    """The replica that is being drawn."""
+    """The replica that is being drawn.
+
+    Args:
+        strategy: The strategy.
+        replica_id_in_sync_group: Which replica it is.
+
+    Example:
+        >>> tf.distribute.get_replica_context().num_replicas_in_sync
+        1
+    """
 
     def __init__(self, strategy, replica_id_in_sync_group):
         self._strategy = strategy

@@ -34,7 +34,8 @@ def enable_eager_execution(
         None.
 
     Raises:
-        ValueError: If a graph was drawn before, or the settings differ from those of an earlier call.
+        TypeError: If `config` is no ConfigProto.
+        ValueError: If a graph was drawn before, or a policy or mode isn't known.
 
     Example:
         >>> tf.enable_eager_execution()

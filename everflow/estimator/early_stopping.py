@@ -23,7 +23,24 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_every_steps=None):
     """A hook that asks a function now and then whether to stop; in a cluster the chief asks, and all stop.
 
-    >>> hook = tf.estimator.experimental.make_early_stopping_hook(estimator, lambda: loss_is_good_enough())
+    Args:
+        estimator: The Estimator.
+        should_stop_fn: A function without arguments.
+        run_every_secs: Every how many seconds is asked; None to go by steps.
+        run_every_steps: Every how many steps is asked; None to go by seconds.
+
+    Returns:
+        A hook.
+
+    Raises:
+        TypeError: If the estimator is none.
+        ValueError: If both seconds and steps are given.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> hook = tf.estimator.experimental.make_early_stopping_hook(regressor, lambda: True)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
     """
     if not isinstance(estimator, Estimator):
         raise TypeError(f"Training can be stopped for a tf.estimator.Estimator, not for a {type(estimator)}.")
@@ -84,25 +101,101 @@ def _no_longer(is_better):
 
 stop_if_higher_hook = _hook(
     "stop_if_higher_hook",
-    "Stop when an evaluation has a metric above a threshold.",
+    """Stop when an evaluation has a metric above a threshold.
+
+    Args:
+        estimator: The Estimator.
+        metric_name: The metric.
+        threshold: The threshold.
+        eval_dir: The folder of evaluations; that of the estimator if None.
+        min_steps: Evaluations before this step don't count.
+        run_every_secs: Every how many seconds is asked; None to go by steps.
+        run_every_steps: Every how many steps is asked; None to go by seconds.
+
+    Returns:
+        A hook.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> hook = tf.estimator.experimental.stop_if_higher_hook(regressor, "loss", 100)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
+    """,
     "threshold",
     _past(operator.gt),
 )
 stop_if_lower_hook = _hook(
     "stop_if_lower_hook",
-    "Stop when an evaluation has a metric below a threshold.",
+    """Stop when an evaluation has a metric below a threshold.
+
+    Args:
+        estimator: The Estimator.
+        metric_name: The metric.
+        threshold: The threshold.
+        eval_dir: The folder of evaluations; that of the estimator if None.
+        min_steps: Evaluations before this step don't count.
+        run_every_secs: Every how many seconds is asked; None to go by steps.
+        run_every_steps: Every how many steps is asked; None to go by seconds.
+
+    Returns:
+        A hook.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> hook = tf.estimator.experimental.stop_if_lower_hook(regressor, "loss", 100)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
+    """,
     "threshold",
     _past(operator.lt),
 )
 stop_if_no_increase_hook = _hook(
     "stop_if_no_increase_hook",
-    "Stop when a metric has not been higher than before for so many steps.",
+    """Stop when a metric has not been higher than before for so many steps.
+
+    Args:
+        estimator: The Estimator.
+        metric_name: The metric.
+        max_steps_without_increase: How many steps.
+        eval_dir: The folder of evaluations; that of the estimator if None.
+        min_steps: Evaluations before this step don't count.
+        run_every_secs: Every how many seconds is asked; None to go by steps.
+        run_every_steps: Every how many steps is asked; None to go by seconds.
+
+    Returns:
+        A hook.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> hook = tf.estimator.experimental.stop_if_no_increase_hook(regressor, "loss", 100)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
+    """,
     "max_steps_without_increase",
     _no_longer(operator.gt),
 )
 stop_if_no_decrease_hook = _hook(
     "stop_if_no_decrease_hook",
-    "Stop when a metric has not been lower than before for so many steps.",
+    """Stop when a metric has not been lower than before for so many steps.
+
+    Args:
+        estimator: The Estimator.
+        metric_name: The metric.
+        max_steps_without_decrease: How many steps.
+        eval_dir: The folder of evaluations; that of the estimator if None.
+        min_steps: Evaluations before this step don't count.
+        run_every_secs: Every how many seconds is asked; None to go by steps.
+        run_every_steps: Every how many steps is asked; None to go by seconds.
+
+    Returns:
+        A hook.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> hook = tf.estimator.experimental.stop_if_no_decrease_hook(regressor, "loss", 100)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
+    """,
     "max_steps_without_decrease",
     _no_longer(operator.lt),
 )
@@ -172,7 +265,22 @@ class _StopWhenTold(_WatchingHook):
 
 
 def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_check_secs=30):
-    """A hook that stops at a step; workers wait until the chief has written its checkpoint."""
+    """A hook that stops at a step; workers wait until the chief has written its checkpoint.
+
+    Args:
+        estimator: The Estimator.
+        last_step: The step.
+        wait_after_file_check_secs: How many seconds are between two looks.
+
+    Returns:
+        A hook.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> hook = tf.estimator.experimental.make_stop_at_checkpoint_step_hook(regressor, 100)
+        >>> isinstance(hook, tf.train.SessionRunHook)
+        True
+    """
     if estimator.config.is_chief:
         return StopAtStepHook(last_step=last_step)
     return _StopAtCheckpointStep(estimator.model_dir, last_step, wait_after_file_check_secs)

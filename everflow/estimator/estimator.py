@@ -60,14 +60,27 @@ _EXPORT_OPTIONS = "assets_extra=None, as_text=False, checkpoint_path=None"
 class Estimator:
     """A model that trains, evaluates, predicts and exports itself.
 
-    `model_fn(features, labels, mode, params, config)` (it may have fewer of these arguments) draws the model and
-    returns a `tf.estimator.EstimatorSpec`. Each call draws it anew in a graph of its own; what is learnt goes through
-    the checkpoints of `model_dir`.
+    `model_fn(features, labels, mode, params, config)` (it may have fewer of these arguments) draws the model and returns a
+    `tf.estimator.EstimatorSpec`. Each call draws it anew, in a graph of its own, and restores the newest checkpoint.
 
-    >>> estimator = tf.estimator.Estimator(model_fn, model_dir="model", params={"rate": 0.1})
-    >>> estimator.train(input_fn, steps=1000)
-    >>> estimator.evaluate(eval_input_fn)["loss"]
-    >>> next(estimator.predict(predict_input_fn))
+    Args:
+        model_fn: The model function.
+        model_dir: The folder of checkpoints and event files.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        params: Hyperparameters, which the model function gets.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+
+    Example:
+        >>> def model_fn(features, labels, mode):
+        ...     w = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+        ...     loss = tf.losses.mean_squared_error(labels, w * features["x"])
+        ...     step = tf.train.GradientDescentOptimizer(0.5).minimize(loss, tf.train.get_global_step())
+        ...     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+        >>> estimator = tf.estimator.Estimator(model_fn, "model")
+        >>> x = np.ones([4], np.float32)
+        >>> data = tf.estimator.inputs.numpy_input_fn({"x": x}, 3.0 * x, shuffle=False)
+        >>> estimator.train(data).get_variable_value("w")
+        np.float32(3.0)
     """
 
     def __init__(self, model_fn, model_dir=None, config=None, params=None, warm_start_from=None):

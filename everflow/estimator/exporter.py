@@ -12,7 +12,12 @@ from everflow.platform.signatures import takes
 
 
 class Exporter(abc.ABC):
-    """Called by `train_and_evaluate` after each evaluation."""
+    """Called by `train_and_evaluate` after each evaluation.
+
+    Example:
+        >>> isinstance(tf.estimator.FinalExporter("final", lambda: None), tf.estimator.Exporter)
+        True
+    """
 
     @property
     @abc.abstractmethod
@@ -54,7 +59,18 @@ def remove_old_exports(export_path, exports_to_keep):
 
 
 class FinalExporter(_SavedModelExporter):
-    """Exports once, when training has come to its end."""
+    """Exports once, when training has come to its end.
+
+    Args:
+        name: Its name, which tells several of them apart in logs and summaries.
+        serving_input_receiver_fn: A function that returns a `ServingInputReceiver`.
+        assets_extra: Files to copy, by their paths in the SavedModel.
+        as_text: Whether the SavedModel is text.
+
+    Example:
+        >>> tf.estimator.FinalExporter("final", lambda: None).name
+        'final'
+    """
 
     def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
@@ -67,7 +83,19 @@ class FinalExporter(_SavedModelExporter):
 
 
 class LatestExporter(_SavedModelExporter):
-    """Exports after every evaluation and keeps the newest."""
+    """Exports after every evaluation and keeps the newest.
+
+    Args:
+        name: Its name, which tells several of them apart in logs and summaries.
+        serving_input_receiver_fn: A function that returns a `ServingInputReceiver`.
+        assets_extra: Files to copy, by their paths in the SavedModel.
+        as_text: Whether the SavedModel is text.
+        exports_to_keep: How many exports are kept.
+
+    Example:
+        >>> tf.estimator.LatestExporter("latest", lambda: None).name
+        'latest'
+    """
 
     def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=5):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
@@ -85,7 +113,22 @@ def _loss_smaller(best_eval_result, current_eval_result):
 
 
 class BestExporter(_SavedModelExporter):
-    """Exports when an evaluation is better than all before, also those in the files of `event_file_pattern`."""
+    """Exports when an evaluation is better than all before, also those in the files of `event_file_pattern`.
+
+    Args:
+        name: Its name, which tells several of them apart in logs and summaries.
+        serving_input_receiver_fn: A function that returns a `ServingInputReceiver`.
+        event_file_pattern: The event files of evaluations, below the model's folder.
+        compare_fn: A function of the best and the new metrics that says whether the new ones are better; by the loss by
+            default.
+        assets_extra: Files to copy, by their paths in the SavedModel.
+        as_text: Whether the SavedModel is text.
+        exports_to_keep: How many exports are kept.
+
+    Example:
+        >>> tf.estimator.BestExporter("best", serving_input_receiver_fn=lambda: None).name
+        'best'
+    """
 
     @takes(
         """name="best_exporter", serving_input_receiver_fn=None, event_file_pattern="eval/*.tfevents.*",

@@ -10,9 +10,22 @@ from everflow.estimator.mode_keys import ModeKeys
 def add_metrics(estimator, metric_fn):
     """An estimator that reports further metrics: `metric_fn(features, labels, predictions, config)` gives them by name.
 
-    >>> def metrics(labels, predictions):
-    ...     return {"auc": tf.metrics.auc(labels, predictions["logistic"])}
-    >>> estimator = tf.estimator.add_metrics(estimator, metrics)
+    Args:
+        estimator: The Estimator.
+        metric_fn: The function; it may take fewer arguments.
+
+    Returns:
+        An Estimator.
+
+    Raises:
+        ValueError: If an argument isn't known.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> regressor = tf.estimator.LinearRegressor([x], "model")
+        >>> more = tf.estimator.add_metrics(regressor, lambda labels: {"mean": tf.metrics.mean(labels)})
+        >>> type(more).__name__
+        'Estimator'
     """
     allowed = ("features", "predictions", "labels", "config", "self")
     unknown = sorted(set(fn_args(metric_fn)) - set(allowed))

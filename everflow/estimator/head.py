@@ -28,7 +28,12 @@ from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_D
 
 
 class Head(abc.ABC):
-    """What a model ends in: loss, metrics and predictions from logits."""
+    """What a model ends in: loss, metrics and predictions from logits.
+
+    Example:
+        >>> isinstance(tf.estimator.RegressionHead(), tf.estimator.Head)
+        True
+    """
 
     @property
     @abc.abstractmethod
@@ -216,7 +221,19 @@ _PRECISION_RECALL_AUC = functools.partial(keras_metrics.AUC, curve="PR")
 class BinaryClassHead(_CommonHead, classification_heads.BinaryHead, Head):
     """Tells two classes apart by one logit.
 
-    >>> estimator = tf.estimator.DNNEstimator(tf.estimator.BinaryClassHead(), hidden_units=[16], feature_columns=columns)
+    Args:
+        weight_column: The feature that says how much each example counts.
+        thresholds: Thresholds at which metrics are taken, too.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        loss_fn: A function of labels and logits in place of the usual loss.
+        name: Its name, which tells several of them apart in logs and summaries.
+
+    Example:
+        >>> head = tf.estimator.BinaryClassHead()
+        >>> loss = head.loss(tf.constant([[1], [0]]), tf.constant([[2.0], [-2.0]]))
+        >>> sess.run(loss)
+        np.float32(0.12692802)
     """
 
     def _metric_kinds(self):
@@ -246,7 +263,21 @@ class BinaryClassHead(_CommonHead, classification_heads.BinaryHead, Head):
 
 
 class MultiClassHead(_CommonHead, classification_heads.MultiClassHead, Head):
-    """Tells one of more than two classes, by a logit each."""
+    """Tells one of more than two classes, by a logit each.
+
+    Args:
+        n_classes: How many classes there are.
+        weight_column: The feature that says how much each example counts.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        loss_fn: A function of labels and logits in place of the usual loss.
+        name: Its name, which tells several of them apart in logs and summaries.
+
+    Example:
+        >>> head = tf.estimator.MultiClassHead(3)
+        >>> sess.run(head.loss(tf.constant([[1]]), tf.constant([[0.0, 5.0, 0.0]])))
+        np.float32(0.013385773)
+    """
 
     def __init__(
         self,
@@ -276,7 +307,21 @@ class MultiClassHead(_CommonHead, classification_heads.MultiClassHead, Head):
 
 @_takes("label_dimension=1, weight_column=None, loss_reduction=MEAN, loss_fn=None, inverse_link_fn=None, name=None")
 class RegressionHead(_CommonHead, regression_heads.RegressionHead, Head):
-    """Predicts `label_dimension` numbers; squared errors, unless there is a `loss_fn`."""
+    """Predicts `label_dimension` numbers; squared errors, unless there is a `loss_fn`.
+
+    Args:
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        loss_fn: A function of labels and logits in place of the usual loss.
+        inverse_link_fn: A function of the logits that gives the predictions.
+        name: Its name, which tells several of them apart in logs and summaries.
+
+    Example:
+        >>> head = tf.estimator.RegressionHead()
+        >>> sess.run(head.loss(tf.constant([[1.0]]), tf.constant([[3.0]])))
+        np.float32(4.0)
+    """
 
     def predictions(self, logits):
         return super().predictions(logits)
@@ -294,7 +339,19 @@ class RegressionHead(_CommonHead, regression_heads.RegressionHead, Head):
 
 
 class PoissonRegressionHead(RegressionHead):
-    """Predicts counts."""
+    """Predicts counts.
+
+    Args:
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        compute_full_loss: Whether Stirling's approximation of log z! is added.
+        name: Its name, which tells several of them apart in logs and summaries.
+
+    Example:
+        >>> tf.estimator.PoissonRegressionHead().logits_dimension
+        1
+    """
 
     def __init__(
         self,
@@ -309,7 +366,17 @@ class PoissonRegressionHead(RegressionHead):
 
 
 class LogisticRegressionHead(RegressionHead):
-    """Predicts shares, from labels in [0, 1]."""
+    """Predicts shares, from labels in [0, 1].
+
+    Args:
+        weight_column: The feature that says how much each example counts.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        name: Its name, which tells several of them apart in logs and summaries.
+
+    Example:
+        >>> tf.estimator.LogisticRegressionHead().logits_dimension
+        1
+    """
 
     def __init__(self, weight_column=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, name=None):
         loss_fn, link = regression_heads.logistic_loss_and_link()
@@ -321,7 +388,22 @@ class LogisticRegressionHead(RegressionHead):
     classes_for_class_based_metrics=None, name=None"""
 )
 class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
-    """Tells for each class whether it holds."""
+    """Tells for each class whether it holds.
+
+    Args:
+        n_classes: How many classes there are.
+        weight_column: The feature that says how much each example counts.
+        thresholds: Thresholds at which metrics are taken, too.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        loss_fn: A function of labels and logits in place of the usual loss.
+        classes_for_class_based_metrics: Classes of which metrics are taken, too.
+        name: Its name, which tells several of them apart in logs and summaries.
+
+    Example:
+        >>> tf.estimator.MultiLabelHead(3).logits_dimension
+        3
+    """
 
     def _metric_kinds(self):
         kinds = {

@@ -15,8 +15,18 @@ from everflow.train.session_run_hook import SessionRunHook
 class InMemoryEvaluatorHook(SessionRunHook):
     """Evaluates an estimator before training, every so many steps, and at the end.
 
-    >>> hook = tf.estimator.experimental.InMemoryEvaluatorHook(estimator, eval_input_fn, every_n_iter=500)
-    >>> estimator.train(train_input_fn, hooks=[hook])
+    Args:
+        estimator: The Estimator.
+        input_fn: A function that returns features and labels, or a Dataset of both.
+        steps: How many batches; until the input ends if None.
+        hooks: Objects that are called around each run.
+        name: Its name, which tells several evaluations apart.
+        every_n_iter: Every how many runs.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> type(tf.estimator.experimental.InMemoryEvaluatorHook(regressor, lambda: None)).__name__
+        'InMemoryEvaluatorHook'
     """
 
     def __init__(self, estimator, input_fn, steps=None, hooks=None, name=None, every_n_iter=100):

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 
 class ModeKeys:
-    """What a model function builds its graph for: training, evaluation or prediction."""
+    """What a model function builds its graph for: training, evaluation or prediction.
+
+    Example:
+        >>> tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL, tf.estimator.ModeKeys.PREDICT
+        ('train', 'eval', 'infer')
+    """
 
     TRAIN = "train"
     EVAL = "eval"

@@ -11,7 +11,17 @@ from everflow.ops import math
 
 
 class MultiHead(SpecMaker, Head):
-    """Heads with names; labels and, if they are not to be cut from one tensor, logits are dicts by those names."""
+    """Heads with names; labels and, if they are not to be cut from one tensor, logits are dicts by those names.
+
+    Args:
+        heads: The heads.
+        head_weights: How much each head's loss counts; all alike if None.
+
+    Example:
+        >>> heads = [tf.estimator.RegressionHead(name="a"), tf.estimator.RegressionHead(name="b")]
+        >>> tf.estimator.MultiHead(heads).logits_dimension
+        2
+    """
 
     _scope = "multi_head"
     _counts_in_scope = True

@@ -29,12 +29,31 @@ class TaskType:
 
 
 class RunConfig:
-    """Where an estimator keeps its model, how often it saves and reports, its seed and its session's settings.
+    """Where an estimator keeps its model, how often it saves and reports, its seed and its session's settings. In a cluster,
+    TF_CONFIG says which task this is.
 
-    >>> config = tf.estimator.RunConfig(model_dir="model", tf_random_seed=1, save_checkpoints_steps=500)
+    Args:
+        model_dir: The folder of checkpoints and event files.
+        tf_random_seed: The seed of graphs; 1 if None.
+        save_summary_steps: Every how many steps summaries are written.
+        save_checkpoints_steps: Every how many steps a checkpoint is written.
+        save_checkpoints_secs: Every how many seconds a checkpoint is written; 600 unless steps are given.
+        session_config: A `tf.ConfigProto` with settings.
+        keep_checkpoint_max: How many checkpoints are kept; all if None.
+        keep_checkpoint_every_n_hours: One of so many hours is kept for ever.
+        log_step_count_steps: Every how many steps the speed is logged.
+        train_distribute: The strategy for training.
+        device_fn: A function of an operation that gives its device.
+        protocol: `grpc`.
+        eval_distribute: The strategy for evaluation.
+        experimental_distribute: Strategies for both.
+        experimental_max_worker_delay_secs: The longest a worker waits before it starts.
+        session_creation_timeout_secs: How long a worker waits for its session.
 
-    In a cluster, TF_CONFIG holds a JSON object with "cluster" (addresses by kind of process) and "task" (this process's
-    type and index).
+    Example:
+        >>> config = tf.estimator.RunConfig("model", tf_random_seed=1, save_checkpoints_steps=500)
+        >>> config.model_dir, config.save_checkpoints_steps
+        ('model', 500)
     """
 
     @takes(

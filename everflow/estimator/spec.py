@@ -24,7 +24,30 @@ _PARAMETERS = parameters(
 
 
 class EstimatorSpec(collections.namedtuple("EstimatorSpec", _PARAMETERS)):
-    """The ops of a model for one mode: predictions, loss, train op, metrics, what to export, hooks and scaffold."""
+    """The ops of a model for one mode: predictions, loss, train op, metrics, what to export, hooks and scaffold.
+
+    Args:
+        mode: A value of `tf.estimator.ModeKeys`.
+        predictions: What is predicted: a tensor, or tensors by name.
+        loss: The loss, a scalar.
+        train_op: The operation of a training step.
+        eval_metric_ops: Metrics by name: what functions of `tf.metrics` return.
+        export_outputs: What is exported, by signature: values of `tf.estimator.export`.
+        training_chief_hooks: Hooks for training that only the chief has.
+        training_hooks: Hooks for training.
+        scaffold: A `tf.train.Scaffold`.
+        evaluation_hooks: Hooks for evaluation.
+        prediction_hooks: Hooks for prediction.
+
+    Raises:
+        ValueError: If something that the mode needs is missing or doesn't fit.
+        TypeError: If something is of the wrong kind.
+
+    Example:
+        >>> spec = tf.estimator.EstimatorSpec(tf.estimator.ModeKeys.PREDICT, predictions={"y": tf.constant([1.0])})
+        >>> spec.mode
+        'infer'
+    """
 
     @takes(_PARAMETERS)
     def __new__(cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, scaffold, **hooks):

@@ -23,7 +23,17 @@ _MAX_DELAY_SECS = 60
 
 
 class TrainSpec(collections.namedtuple("TrainSpec", ["input_fn", "max_steps", "hooks"])):
-    """What to train with: an input function, the step to train up to, hooks."""
+    """What to train with: an input function, the step to train up to, hooks.
+
+    Args:
+        input_fn: A function that returns features and labels, or a Dataset of both.
+        max_steps: The step to train up to; until the input ends if None.
+        hooks: Objects that are called around each run.
+
+    Example:
+        >>> tf.estimator.TrainSpec(lambda: None, max_steps=1000).max_steps
+        1000
+    """
 
     def __new__(cls, input_fn, max_steps=None, hooks=None):
         _check_input_fn(input_fn)
@@ -37,7 +47,21 @@ class EvalSpec(
         "EvalSpec", ["input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"]
     )
 ):
-    """What to evaluate with: an input function, how many batches, hooks, exporters, and how often at most."""
+    """What to evaluate with: an input function, how many batches, hooks, exporters, and how often at most.
+
+    Args:
+        input_fn: A function that returns features and labels, or a Dataset of both.
+        steps: How many batches; until the input ends if None.
+        name: Its name, which tells several evaluations apart.
+        hooks: Objects that are called around each run.
+        exporters: What writes SavedModels after each evaluation.
+        start_delay_secs: How many seconds to wait before the first evaluation.
+        throttle_secs: The least seconds between two evaluations.
+
+    Example:
+        >>> tf.estimator.EvalSpec(lambda: None, steps=10).steps
+        10
+    """
 
     def __new__(
         cls, input_fn, steps=100, name=None, hooks=None, exporters=None, start_delay_secs=120, throttle_secs=600
@@ -82,12 +106,29 @@ def _check_exporters(exporters):
 
 
 def train_and_evaluate(estimator, train_spec, eval_spec):
-    """Train up to `train_spec.max_steps`; evaluate and export after each checkpoint. The same program runs in every
-    process of a cluster.
+    """Train up to `train_spec.max_steps`; evaluate and export after each checkpoint. The same program runs in every process
+    of a cluster.
 
-    Gives (metrics of the last evaluation, what the exporters returned) where one process does both.
+    Args:
+        estimator: The Estimator.
+        train_spec: A `tf.estimator.TrainSpec`.
+        eval_spec: A `tf.estimator.EvalSpec`.
 
-    >>> tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(train_fn, max_steps=1000), tf.estimator.EvalSpec(eval_fn))
+    Returns:
+        The metrics of the last evaluation, and what the exporters returned, where one process does both.
+
+    Raises:
+        TypeError: If a spec is of the wrong kind.
+        ValueError: If TF_CONFIG doesn't fit.
+
+    Example:
+        >>> x = np.ones([4, 1], np.float32)
+        >>> data = tf.estimator.inputs.numpy_input_fn({"x": x}, x, shuffle=False, num_epochs=None)
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> specs = tf.estimator.TrainSpec(data, max_steps=3), tf.estimator.EvalSpec(data, steps=1)
+        >>> metrics, _ = tf.estimator.train_and_evaluate(regressor, *specs)
+        >>> metrics["global_step"]
+        np.int64(3)
     """
     for name, value, kind in (
         ("eval_spec", eval_spec, EvalSpec),

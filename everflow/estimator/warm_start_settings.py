@@ -15,7 +15,19 @@ _PARAMETERS = parameters(
 
 
 class WarmStartSettings(collections.namedtuple("WarmStartSettings", _PARAMETERS)):
-    """A checkpoint, a regular expression (or list) of variables, and vocabularies and earlier names where they changed."""
+    """A checkpoint, a regular expression (or list) of variables, and vocabularies and earlier names where they changed.
+
+    Args:
+        ckpt_to_initialize_from: A checkpoint, or a folder.
+        vars_to_warm_start: A regular expression (trainable variables), a list of them (global ones) or of variables, or
+            None for only those with a vocabulary.
+        var_name_to_vocab_info: `tf.estimator.VocabInfo` by variables' names.
+        var_name_to_prev_var_name: The names in the checkpoint, by variables' names, where they differ.
+
+    Example:
+        >>> tf.estimator.WarmStartSettings("model").vars_to_warm_start
+        '.*'
+    """
 
     @takes(_PARAMETERS)
     def __new__(cls, ckpt_to_initialize_from, vars_to_warm_start, **changed):

@@ -175,17 +175,44 @@ def of_code(error_code: int, node_def: node_def_pb2.NodeDef | None, op: Operatio
 
 
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
-    """The exception class for a status code."""
+    """The exception class for a status code.
+
+    Args:
+        error_code: The number.
+
+    Returns:
+        A class.
+
+    Example:
+        >>> tf.errors.exception_type_from_error_code(5).__name__
+        'NotFoundError'
+    """
     return CODE_TO_CLASS[error_code]
 
 
 def error_code_from_exception_type(cls: type) -> int:
-    """The status code for an exception class; UNKNOWN for one that isn't ours."""
+    """The status code for an exception class; UNKNOWN for one that isn't ours.
+
+    Args:
+        cls: The class.
+
+    Returns:
+        A number.
+
+    Example:
+        >>> tf.errors.error_code_from_exception_type(tf.errors.NotFoundError)
+        5
+    """
     return _CLASS_TO_CODE.get(cls, 2)
 
 
 class raise_exception_on_not_ok_status(contextlib.AbstractContextManager):
-    """Kept for programs that wrap calls in it; our calls raise by themselves."""
+    """Kept for programs that wrap calls in it; our calls raise by themselves.
+
+    Example:
+        >>> with tf.errors.raise_exception_on_not_ok_status():
+        ...     pass
+    """
 
     def __exit__(self, *exc: Any) -> Literal[False]:
         return False

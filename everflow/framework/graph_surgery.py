@@ -43,6 +43,17 @@ def _copy(node: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
 def must_run_on_cpu(node: Operation | node_def_pb2.NodeDef, pin_variables_on_cpu: bool = False) -> bool:
     """Whether a node (Operation or NodeDef) has to be on a CPU: variables where they are pinned, and values that live
     in host memory.
+
+    Args:
+        node: The node.
+        pin_variables_on_cpu: Whether variables are pinned.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.graph_util.must_run_on_cpu(tf.Variable(1.0).op, pin_variables_on_cpu=True)
+        True
     """
     node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
     if pin_variables_on_cpu and node_def.op in _VARIABLES:
@@ -52,13 +63,43 @@ def must_run_on_cpu(node: Operation | node_def_pb2.NodeDef, pin_variables_on_cpu
 
 
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
-    """The static shape of the tensor that an input of a NodeDef names."""
+    """The static shape of the tensor that an input of a NodeDef names.
+
+    Args:
+        graph: The graph to work in; the default graph if None.
+        input_name: The name.
+
+    Returns:
+        A TensorShape.
+
+    Example:
+        >>> c = tf.ones([2, 3], name="c")
+        >>> tf.graph_util.tensor_shape_from_node_def_name(sess.graph, "c").as_list()
+        [2, 3]
+    """
     name = input_name if ":" in input_name else input_name + ":0"
     return graph.get_tensor_by_name(name).get_shape()
 
 
 def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
-    """The part of a graph that the named nodes need, in the same order."""
+    """The part of a graph that the named nodes need, in the same order.
+
+    Args:
+        graph_def: The GraphDef.
+        dest_nodes: The names.
+
+    Returns:
+        A GraphDef.
+
+    Raises:
+        TypeError: If the names are no list.
+        AssertionError: If one isn't there.
+
+    Example:
+        >>> a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+        >>> [node.name for node in tf.graph_util.extract_sub_graph(sess.graph.as_graph_def(), ["b"]).node]
+        ['b']
+    """
     if not isinstance(graph_def, graph_pb2.GraphDef):
         raise TypeError("graph_def must be a GraphDef.")
     if isinstance(dest_nodes, str):
@@ -86,6 +127,18 @@ def remove_training_nodes(
     """A graph without CheckNumerics and without Identity nodes, but for protected ones.
 
     Edges through a CheckNumerics are dropped; an Identity is passed over, unless control edges begin or end at it.
+
+    Args:
+        input_graph: The GraphDef.
+        protected_nodes: The names of nodes that stay.
+
+    Returns:
+        A GraphDef.
+
+    Example:
+        >>> y = tf.negative(tf.identity(tf.constant(1.0)))
+        >>> [node.op for node in tf.graph_util.remove_training_nodes(sess.graph.as_graph_def()).node]
+        ['Const', 'PlaceholderWithDefault', 'Const', 'Neg']
     """
     protected = set(protected_nodes or ())
     removed = {node.name for node in input_graph.node if node.op == "CheckNumerics" and node.name not in protected}
@@ -127,7 +180,22 @@ def convert_variables_to_constants(
 ) -> graph_pb2.GraphDef:
     """The part of a graph that the outputs need, with the variables' values in a session as constants: a frozen graph.
 
-    >>> frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph_def, ["output"])
+    Args:
+        sess: The session that has the values.
+        input_graph_def: The graph, most often `sess.graph.as_graph_def()`.
+        output_node_names: The names of the outputs' nodes.
+        variable_names_whitelist: Only these variables; all if None.
+        variable_names_blacklist: Not these variables.
+
+    Returns:
+        A GraphDef.
+
+    Example:
+        >>> y = tf.add(tf.Variable(1.0), 2.0, name="y")
+        >>> sess.run(tf.global_variables_initializer())
+        >>> frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph.as_graph_def(), ["y"])
+        >>> sorted({node.op for node in frozen.node})
+        ['Add', 'Const', 'Identity']
     """
     part = extract_sub_graph(input_graph_def, output_node_names)
 

@@ -39,7 +39,18 @@ def is_sequence(o: Structure) -> bool:
 
 
 def is_nested(seq: Structure) -> bool:
-    """Whether `seq` is a structure rather than a leaf."""
+    """Whether `seq` is a structure rather than a leaf.
+
+    Args:
+        seq: Any object.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.nest.is_nested([1]), tf.nest.is_nested("text")
+        (True, False)
+    """
     return is_sequence(seq)
 
 
@@ -119,8 +130,16 @@ def _flatten_into(structure: Structure, is_structure: Callable[[Structure], bool
 def flatten(structure: Structure, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure, in order.
 
-    >>> tf.nest.flatten({"b": 1, "a": [2, (3,)]})
-    [2, 3, 1]
+    Args:
+        structure: A structure of tuples, lists, dictionaries and the like.
+        expand_composites: Whether sparse and ragged tensors are taken apart, too.
+
+    Returns:
+        A list.
+
+    Example:
+        >>> tf.nest.flatten({"b": [2, 3], "a": 1})
+        [1, 2, 3]
     """
     out: list[Any] = []
     _flatten_into(structure, _test(expand_composites), out)
@@ -184,6 +203,22 @@ def assert_same_structure(
 ) -> None:
     """Raise ValueError where two structures are nested differently, TypeError where their sequences are of different
     types.
+
+    Args:
+        nest1: One structure.
+        nest2: The other.
+        check_types: Whether sequences must be of the same type.
+        expand_composites: Whether sparse and ragged tensors are taken apart, too.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If they are nested differently.
+        TypeError: If their sequences are of different types.
+
+    Example:
+        >>> tf.nest.assert_same_structure([1, (2, 3)], [4, (5, 6)])
     """
     found = _compare(nest1, nest2, check_types, _test(expand_composites))
     if found:
@@ -202,8 +237,21 @@ def _pack(structure: Structure, leaves: abc.Iterator, is_structure: Callable[[St
 def pack_sequence_as(structure: Structure, flat_sequence: abc.Sequence, expand_composites: bool = False) -> Structure:
     """A structure like `structure` with the given leaves.
 
-    >>> tf.nest.pack_sequence_as({"b": 0, "a": [0, 0]}, [1, 2, 3])
-    {'b': 3, 'a': [1, 2]}
+    Args:
+        structure: A structure of tuples, lists, dictionaries and the like.
+        flat_sequence: The leaves.
+        expand_composites: Whether sparse and ragged tensors are taken apart, too.
+
+    Returns:
+        A structure.
+
+    Raises:
+        TypeError: If the leaves are no sequence.
+        ValueError: If there are not as many leaves.
+
+    Example:
+        >>> tf.nest.pack_sequence_as([0, (0, 0)], [1, 2, 3])
+        [1, (2, 3)]
     """
     is_structure = _test(expand_composites)
     if not is_structure(flat_sequence):
@@ -239,8 +287,21 @@ def _check_call(func: Any, structures: tuple[Structure, ...]) -> None:
 def map_structure(func: Callable[..., Any], *structure: Structure, **kwargs: Any) -> Structure:
     """A structure of `func(leaf, leaf, ...)` over the leaves of structures that are nested alike.
 
-    >>> tf.nest.map_structure(lambda x, y: x + y, [1, (2,)], [3, (4,)])
-    [4, (6,)]
+    Args:
+        func: The function.
+        *structure: The structures.
+        **kwargs: `check_types` and `expand_composites`.
+
+    Returns:
+        A structure.
+
+    Raises:
+        TypeError: If `func` is no function, or a keyword isn't known.
+        ValueError: If there is no structure, or they are nested differently.
+
+    Example:
+        >>> tf.nest.map_structure(lambda x, y: x + y, [1, (2, 3)], [10, (20, 30)])
+        [11, (22, 33)]
     """
     _check_call(func, structure)
     check_types, expand_composites = _options(kwargs, "check_types", "expand_composites")

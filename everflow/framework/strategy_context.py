@@ -68,12 +68,28 @@ def set_for_all(frame: Frame | None) -> None:
 
 
 def has_strategy() -> bool:
-    """Whether a strategy other than the default one is in force."""
+    """Whether a strategy other than the default one is in force.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.distribute.has_strategy()
+        False
+    """
     return current() is not None
 
 
 def in_cross_replica_context() -> bool:
-    """Whether all replicas are looked at together."""
+    """Whether all replicas are looked at together.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.distribute.in_cross_replica_context()
+        False
+    """
     frame = current()
     return frame is not None and frame.replica_context is None
 

@@ -369,7 +369,8 @@ def make_ndarray(tensor: tensor_pb2.TensorProto) -> np.ndarray:
         An array.
 
     Raises:
-        TypeError: If the type of the message isn't known.
+        KeyError: If tensors of this type have no array.
+        TypeError: If the message has unsigned integers of 32 or 64 bits as single values.
 
     Example:
         >>> tf.make_ndarray(tf.make_tensor_proto([1.0, 2.0]))

@@ -112,9 +112,57 @@ def _top_k_share(word, other, doc):
     return metric
 
 
-precision_at_top_k = _top_k_share("precision", "false_positive", "The share of the k predicted classes that are right.")
+precision_at_top_k = _top_k_share(
+    "precision",
+    "false_positive",
+    """The share of the k predicted classes that are right.
+
+Args:
+    labels: The right classes: [batch, labels] of int64, or a SparseTensor.
+    predictions_idx: The predicted classes, the best first: [batch, k] of int64.
+    k: How many of the highest predictions are looked at.
+    class_id: Look only at this class; all of them if None.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> labels, predicted = tf.constant([[2]], tf.int64), tf.constant([[1, 2]], tf.int64)
+    >>> value, update = tf.metrics.precision_at_top_k(labels, predicted, k=2)
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float64(0.5)
+""",
+)
 recall_at_top_k = _top_k_share(
-    "recall", "false_negative", "The share of the labels that are among the k predicted classes."
+    "recall",
+    "false_negative",
+    """The share of the labels that are among the k predicted classes.
+
+    Args:
+        labels: The right classes: [batch, labels] of int64, or a SparseTensor.
+        predictions_idx: The predicted classes, the best first: [batch, k] of int64.
+        k: How many of the highest predictions are looked at.
+        class_id: Look only at this class; all of them if None.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Example:
+        >>> labels, predicted = tf.constant([[2]], tf.int64), tf.constant([[1, 2]], tf.int64)
+        >>> value, update = tf.metrics.recall_at_top_k(labels, predicted, k=2)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float64(1.0)
+    """,
 )
 
 
@@ -140,10 +188,56 @@ def _k_best(word, at_top_k, doc):
 
 
 precision_at_k = _k_best(
-    "precision", precision_at_top_k, "The share of the k classes with the highest predictions that are right."
+    "precision",
+    precision_at_top_k,
+    """The share of the k classes with the highest predictions that are right.
+
+    Args:
+        labels: The right classes: [batch, labels] of int64, or a SparseTensor.
+        predictions: Scores: [batch, classes].
+        k: How many of the highest predictions are looked at.
+        class_id: Look only at this class; all of them if None.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Example:
+        >>> labels = tf.constant([[2]], tf.int64)
+        >>> value, update = tf.metrics.precision_at_k(labels, tf.constant([[0.1, 0.6, 0.3]]), k=2)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float64(0.5)
+    """,
 )
 recall_at_k = _k_best(
-    "recall", recall_at_top_k, "The share of the labels that are among the k classes with the highest predictions."
+    "recall",
+    recall_at_top_k,
+    """The share of the labels that are among the k classes with the highest predictions.
+
+    Args:
+        labels: The right classes: [batch, labels] of int64, or a SparseTensor.
+        predictions: Scores: [batch, classes].
+        k: How many of the highest predictions are looked at.
+        class_id: Look only at this class; all of them if None.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+    Example:
+        >>> labels = tf.constant([[2]], tf.int64)
+        >>> value, update = tf.metrics.recall_at_k(labels, tf.constant([[0.1, 0.6, 0.3]]), k=2)
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float64(1.0)
+    """,
 )
 
 

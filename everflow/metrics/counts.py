@@ -56,10 +56,94 @@ def _metric(kind, doc):
     return metric
 
 
-true_positives = _metric("true_positives", "How often labels and predictions are both true, weighted.")
-true_negatives = _metric("true_negatives", "How often labels and predictions are both false, weighted.")
-false_positives = _metric("false_positives", "How often a prediction is true and its label false, weighted.")
-false_negatives = _metric("false_negatives", "How often a prediction is false and its label true, weighted.")
+true_positives = _metric(
+    "true_positives",
+    """How often labels and predictions are both true, weighted.
+
+Args:
+    labels: What is right.
+    predictions: What was predicted.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> value, update = tf.metrics.true_positives([True, True, False, False], [True, False, True, False])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(1.0)
+""",
+)
+true_negatives = _metric(
+    "true_negatives",
+    """How often labels and predictions are both false, weighted.
+
+Args:
+    labels: What is right.
+    predictions: What was predicted.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> value, update = tf.metrics.true_negatives([True, True, False, False], [True, False, True, False])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(1.0)
+""",
+)
+false_positives = _metric(
+    "false_positives",
+    """How often a prediction is true and its label false, weighted.
+
+Args:
+    labels: What is right.
+    predictions: What was predicted.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> value, update = tf.metrics.false_positives([True, True, False, False], [True, False, True, False])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(1.0)
+""",
+)
+false_negatives = _metric(
+    "false_negatives",
+    """How often a prediction is false and its label true, weighted.
+
+Args:
+    labels: What is right.
+    predictions: What was predicted.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> value, update = tf.metrics.false_negatives([True, True, False, False], [True, False, True, False])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(1.0)
+""",
+)
 
 
 def ratio(hits, misses, name):
@@ -83,5 +167,49 @@ def _share(kind, other, doc):
     return metric
 
 
-precision = _share("precision", false_positives, "The share of positive predictions that are right.")
-recall = _share("recall", false_negatives, "The share of positive labels that are found.")
+precision = _share(
+    "precision",
+    false_positives,
+    """The share of positive predictions that are right.
+
+Args:
+    labels: What is right.
+    predictions: What was predicted.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> value, update = tf.metrics.precision([True, True, False, False], [True, False, True, False])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(0.5)
+""",
+)
+recall = _share(
+    "recall",
+    false_negatives,
+    """The share of positive labels that are found.
+
+Args:
+    labels: What is right.
+    predictions: What was predicted.
+    weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+    metrics_collections: The collections the value is added to.
+    updates_collections: The collections the update operation is added to.
+    name: The name of the scope of its variables.
+
+Returns:
+    A tensor with the value so far, and an operation that takes in a batch and gives the new value.
+
+Example:
+    >>> value, update = tf.metrics.recall([True, True, False, False], [True, False, True, False])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(0.5)
+""",
+)

@@ -318,10 +318,56 @@ def _share_at_thresholds(word, other, doc):
 
 
 precision_at_thresholds = _share_at_thresholds(
-    "precision", "fp", "The share of positive predictions that are right, at each threshold."
+    "precision",
+    "fp",
+    """The share of positive predictions that are right, at each threshold.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        thresholds: Above which predictions count as positive, in a list.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the values so far, and an operation that takes in a batch and gives the new values.
+
+    Example:
+        >>> labels, predictions = tf.constant([True, True, False, False]), tf.constant([0.9, 0.4, 0.6, 0.1])
+        >>> values, update = tf.metrics.precision_at_thresholds(labels, predictions, [0.3, 0.5])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(values)
+        array([0.6666667, 0.5      ], dtype=float32)
+    """,
 )
 recall_at_thresholds = _share_at_thresholds(
-    "recall", "fn", "The share of positive labels that are found, at each threshold."
+    "recall",
+    "fn",
+    """The share of positive labels that are found, at each threshold.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        thresholds: Above which predictions count as positive, in a list.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the values so far, and an operation that takes in a batch and gives the new values.
+
+    Example:
+        >>> labels, predictions = tf.constant([True, True, False, False]), tf.constant([0.9, 0.4, 0.6, 0.1])
+        >>> values, update = tf.metrics.recall_at_thresholds(labels, predictions, [0.3, 0.5])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(values)
+        array([1. , 0.5], dtype=float32)
+    """,
 )
 
 
@@ -338,14 +384,102 @@ def _count_at_thresholds(kind, doc):
 
 
 true_positives_at_thresholds = _count_at_thresholds(
-    "tp", "How often label and prediction are both true, at each threshold."
+    "tp",
+    """How often label and prediction are both true, at each threshold.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        thresholds: Above which predictions count as positive, in a list.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the values so far, and an operation that takes in a batch and gives the new values.
+
+    Example:
+        >>> labels, predictions = tf.constant([True, True, False, False]), tf.constant([0.9, 0.4, 0.6, 0.1])
+        >>> values, update = tf.metrics.true_positives_at_thresholds(labels, predictions, [0.3, 0.5])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(values)
+        array([2., 1.], dtype=float32)
+    """,
 )
 true_negatives_at_thresholds = _count_at_thresholds(
-    "tn", "How often label and prediction are both false, at each threshold."
+    "tn",
+    """How often label and prediction are both false, at each threshold.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        thresholds: Above which predictions count as positive, in a list.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the values so far, and an operation that takes in a batch and gives the new values.
+
+    Example:
+        >>> labels, predictions = tf.constant([True, True, False, False]), tf.constant([0.9, 0.4, 0.6, 0.1])
+        >>> values, update = tf.metrics.true_negatives_at_thresholds(labels, predictions, [0.3, 0.5])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(values)
+        array([1., 1.], dtype=float32)
+    """,
 )
 false_positives_at_thresholds = _count_at_thresholds(
-    "fp", "How often a prediction is true and its label false, at each threshold."
+    "fp",
+    """How often a prediction is true and its label false, at each threshold.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        thresholds: Above which predictions count as positive, in a list.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the values so far, and an operation that takes in a batch and gives the new values.
+
+    Example:
+        >>> labels, predictions = tf.constant([True, True, False, False]), tf.constant([0.9, 0.4, 0.6, 0.1])
+        >>> values, update = tf.metrics.false_positives_at_thresholds(labels, predictions, [0.3, 0.5])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(values)
+        array([1., 1.], dtype=float32)
+    """,
 )
 false_negatives_at_thresholds = _count_at_thresholds(
-    "fn", "How often a prediction is false and its label true, at each threshold."
+    "fn",
+    """How often a prediction is false and its label true, at each threshold.
+
+    Args:
+        labels: What is right.
+        predictions: What was predicted.
+        thresholds: Above which predictions count as positive, in a list.
+        weights: How much each element counts: None for all alike, or a tensor that broadcasts.
+        metrics_collections: The collections the value is added to.
+        updates_collections: The collections the update operation is added to.
+        name: The name of the scope of its variables.
+
+    Returns:
+        A tensor with the values so far, and an operation that takes in a batch and gives the new values.
+
+    Example:
+        >>> labels, predictions = tf.constant([True, True, False, False]), tf.constant([0.9, 0.4, 0.6, 0.1])
+        >>> values, update = tf.metrics.false_negatives_at_thresholds(labels, predictions, [0.3, 0.5])
+        >>> sess.run(tf.local_variables_initializer())
+        >>> _ = sess.run(update)
+        >>> sess.run(values)
+        array([0., 1.], dtype=float32)
+    """,
 )

@@ -10,7 +10,20 @@ from everflow.framework.shapes import TensorShape
 def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
     """(audio, sample_rate) of a 16-bit WAV file: floats in [-1, 1] of shape [samples, channels].
 
-    >>> audio, rate = tf.audio.decode_wav(tf.read_file("speech.wav"), desired_channels=1)
+    Args:
+        contents: The bytes of the file, a scalar string.
+        desired_channels: How many channels the result has; -1 takes what the file has.
+        desired_samples: How many samples the result has; -1 takes what the file has.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A named tuple of the sound and the rate.
+
+    Example:
+        >>> file = tf.audio.encode_wav([[0.0], [0.5]], 8000)
+        >>> sess.run(tf.audio.decode_wav(file))
+        DecodeWav(audio=array([[0. ],
+               [0.5]], dtype=float32), sample_rate=np.int32(8000))
     """
     return raw.DecodeWav(
         contents=contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name
@@ -18,7 +31,20 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
 
 
 def encode_wav(audio, sample_rate, name=None):
-    """A 16-bit WAV file of audio [samples, channels]."""
+    """A 16-bit WAV file of audio [samples, channels].
+
+    Args:
+        audio: Floats from -1 to 1: [samples, channels].
+        sample_rate: How many samples make a second.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The bytes of the file, a scalar string.
+
+    Example:
+        >>> sess.run(tf.audio.encode_wav([[0.0], [0.5]], 8000))[:4]
+        b'RIFF'
+    """
     return raw.EncodeWav(audio=audio, sample_rate=sample_rate, name=name)
 
 

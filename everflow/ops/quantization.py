@@ -85,7 +85,26 @@ def quantize_and_dequantize(
     name=None,
     narrow_range=False,
 ):
-    """Floats rounded as if they had gone through few bits."""
+    """Floats rounded as if they had gone through few bits.
+
+    Args:
+        input: The floats.
+        input_min: The lowest number to be told.
+        input_max: The highest number to be told.
+        signed_input: Whether negative numbers are told.
+        num_bits: How many bits there are.
+        range_given: Whether the range is used; else that of the input.
+        round_mode: `HALF_TO_EVEN` or `HALF_UP`.
+        name: The name of the operation in the graph.
+        narrow_range: Whether the lowest step is left out.
+
+    Returns:
+        Floats of the same shape.
+
+    Example:
+        >>> sess.run(tf.quantization.quantize_and_dequantize([0.1, 1.0], -1.0, 1.0, num_bits=3, range_given=True))
+        array([0., 1.], dtype=float32)
+    """
     return raw.QuantizeAndDequantizeV2(**locals())
 
 

@@ -269,6 +269,7 @@ def delete_recursively(dirname):
         None.
 
     Raises:
+        FailedPreconditionError: If it is no directory.
         NotFoundError: If there is no such directory.
 
     Example:
@@ -361,6 +362,7 @@ def copy(oldpath, newpath, overwrite=False):
 
     Raises:
         AlreadyExistsError: If there is a file of the new name, and it isn't to be replaced.
+        InvalidArgumentError: If it is a directory.
         NotFoundError: If there is no such file.
 
     Example:

@@ -18,7 +18,7 @@ def load_op_library(library_filename: str) -> NoReturn:
         library_filename: The path of the shared library.
 
     Returns:
-        Nothing: it always raises. An op of one's own is registered in Python (`docs/adding-ops.md`).
+        Nothing; it always raises. An op of one's own is registered in Python (`docs/adding-ops.md`).
 
     Raises:
         NotFoundError: If there is no such file.
@@ -70,7 +70,7 @@ def load_library(library_location: str) -> NoReturn:
         None.
 
     Raises:
-        OSError: If there is no such file or folder.
+        FileNotFoundError: If there is no such file or folder.
 
     Example:
         >>> tf.load_library("missing.so")

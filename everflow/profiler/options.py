@@ -8,8 +8,13 @@ import copy
 class ProfileOptionBuilder:
     """Options of a profile, set one after the other.
 
-    >>> Builder = tf.profiler.ProfileOptionBuilder
-    >>> options = Builder(Builder.float_operation()).with_max_depth(3).order_by("name").build()
+    Args:
+        options: Options to begin with.
+
+    Example:
+        >>> options = tf.profiler.ProfileOptionBuilder(tf.profiler.ProfileOptionBuilder.float_operation())
+        >>> options.with_empty_output().build()["output"]
+        'none'
     """
 
     def __init__(self, options=None):

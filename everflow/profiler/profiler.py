@@ -26,9 +26,17 @@ def _graph_of(graph):
 class Profiler:
     """Profiles of one graph over several steps.
 
-    >>> profiler = tf.profiler.Profiler(sess.graph)
-    >>> profiler.add_step(7, run_metadata)
-    >>> profiler.profile_operations(options)
+    Args:
+        graph: The graph; the default graph if None.
+        op_log: An OpLogProto with more facts.
+
+    Example:
+        >>> y = tf.matmul(tf.ones([2, 3]), tf.ones([3, 4]))
+        >>> profiler = tf.profiler.Profiler(sess.graph)
+        Parsing Inputs...
+        >>> options = tf.profiler.ProfileOptionBuilder(tf.profiler.ProfileOptionBuilder.float_operation())
+        >>> profiler.profile_name_scope(options.with_empty_output().build()).total_float_ops
+        48
     """
 
     def __init__(self, graph=None, op_log=None):
@@ -66,12 +74,26 @@ class Profiler:
 
 
 def profile(graph=None, run_meta=None, op_log=None, cmd="scope", options=0):
-    """Look at a graph by scope, graph, op or code, with what a traced run took if its metadata is given.
+    """Look at a graph by scope, graph, op or code, with what a traced run took if its metadata is given. The default options
+    show the sizes of trainable variables.
 
-    The default options show the sizes of trainable variables.
+    Args:
+        graph: The graph; the default graph if None.
+        run_meta: The RunMetadata of a traced run.
+        op_log: An OpLogProto with more facts.
+        cmd: `scope`, `graph`, `op` or `code`.
+        options: A dictionary of options.
 
-    >>> Builder = tf.profiler.ProfileOptionBuilder
-    >>> tf.profiler.profile(tf.get_default_graph(), options=Builder.float_operation()).total_float_ops
+    Returns:
+        A GraphNodeProto, or MultiGraphNodeProto for `op` and `code`.
+
+    Example:
+        >>> v = tf.get_variable("v", [2, 3])
+        >>> options = tf.profiler.ProfileOptionBuilder.trainable_variables_parameter()
+        >>> options["output"] = "none"
+        >>> tf.profiler.profile(sess.graph, options=options).total_parameters
+        Parsing Inputs...
+        6
     """
     if options == 0:
         options = ProfileOptionBuilder.trainable_variables_parameter()
@@ -92,7 +114,24 @@ def advise(graph=None, run_meta=None, options=0):
 
 
 def write_op_log(graph, log_dir, op_log=None, run_meta=None, add_trace=True):
-    """Write float operations, trainable variables and code of a graph's nodes to `log_dir/tfprof_log`."""
+    """Write float operations, trainable variables and code of a graph's nodes to `log_dir/tfprof_log`.
+
+    Args:
+        graph: The graph; the default graph if None.
+        log_dir: The folder.
+        op_log: An OpLogProto with more facts.
+        run_meta: The RunMetadata of a traced run.
+        add_trace: Whether the lines that made the nodes are written.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.gfile.MakeDirs("logs")
+        >>> tf.profiler.write_op_log(sess.graph, "logs")
+        >>> tf.gfile.Exists("logs/tfprof_log")
+        True
+    """
     log = default_op_log(_graph_of(graph), op_log, run_meta, add_trace)
     with gfile.GFile(os.path.join(log_dir, "tfprof_log"), "wb") as f:
         f.write(log.SerializeToString())

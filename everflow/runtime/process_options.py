@@ -15,7 +15,15 @@ LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"])
 
 
 class VirtualDeviceConfiguration(namedtuple("VirtualDeviceConfiguration", ["memory_limit"])):
-    """One of the logical devices that a physical one is split into."""
+    """One of the logical devices that a physical one is split into.
+
+    Args:
+        memory_limit: How many megabytes of memory it has; any if None.
+
+    Example:
+        >>> tf.config.experimental.VirtualDeviceConfiguration(memory_limit=1024).memory_limit
+        1024
+    """
 
     def __new__(cls, memory_limit: int | None = None) -> VirtualDeviceConfiguration:
         return super().__new__(cls, memory_limit)

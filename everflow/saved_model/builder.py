@@ -128,9 +128,16 @@ class _SavedModelBuilder:
 class SavedModelBuilder(_SavedModelBuilder):
     """Writes a SavedModel: variables once, with the first meta graph, then further meta graphs over the same variables.
 
-    >>> builder = tf.saved_model.builder.SavedModelBuilder("export")
-    >>> builder.add_meta_graph_and_variables(sess, [tf.saved_model.tag_constants.SERVING])
-    >>> builder.save()
+    Args:
+        export_dir: The folder of the SavedModel.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> sess.run(v.initializer)
+        >>> builder = tf.saved_model.Builder("model")
+        >>> builder.add_meta_graph_and_variables(sess, [tf.saved_model.tag_constants.SERVING])
+        >>> builder.save()
+        b'model/saved_model.pb'
     """
 
     @takes(f"sess, tags, {_BY_COLLECTION}")
@@ -204,7 +211,23 @@ def _check_signatures(signature_def_map):
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
     """Write a model that servers can load: its graph, variables, and one signature of these inputs and outputs.
 
-    >>> tf.saved_model.simple_save(sess, "export", inputs={"x": x}, outputs={"y": y})
+    Args:
+        session: The session to run in.
+        export_dir: The folder of the SavedModel.
+        inputs: Tensors, or TensorInfos, by name.
+        outputs: Tensors, or TensorInfos, by name.
+        legacy_init_op: An operation that is run after loading.
+
+    Returns:
+        None.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> v = tf.Variable(2.0)
+        >>> sess.run(v.initializer)
+        >>> tf.saved_model.simple_save(sess, "model", {"x": x}, {"y": x * v})
+        >>> tf.saved_model.contains_saved_model("model")
+        True
     """
     signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signature_def_utils.predict_signature_def(inputs, outputs)}
     builder = SavedModelBuilder(export_dir)

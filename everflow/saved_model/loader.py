@@ -43,7 +43,18 @@ def parse_saved_model(export_dir):
 
 
 def maybe_saved_model_directory(export_dir):
-    """Whether a folder holds a SavedModel's file."""
+    """Whether a folder holds a SavedModel's file.
+
+    Args:
+        export_dir: The folder of the SavedModel.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.saved_model.contains_saved_model("missing")
+        False
+    """
     return any(
         file_io.file_exists(os.path.join(os.fsdecode(export_dir), name))
         for name in (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)
@@ -161,7 +172,27 @@ def _noted_op(meta, signature_key, collections, import_scope):
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     """Load the meta graph of these tags from a SavedModel into a session; returns its MetaGraphDef.
 
-    >>> with tf.Session(graph=tf.Graph()) as sess:
-    ...     tf.saved_model.loader.load(sess, ["serve"], "export")
+    Args:
+        sess: The session.
+        tags: The words that name a graph in it, such as `serve`.
+        export_dir: The folder of the SavedModel.
+        import_scope: The name scope of what is imported.
+        **saver_kwargs: What `tf.train.import_meta_graph` takes.
+
+    Returns:
+        A MetaGraphDef.
+
+    Raises:
+        RuntimeError: If there is no graph of these tags.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, name="x")
+        >>> y = tf.multiply(x, tf.Variable(2.0), name="y")
+        >>> sess.run(tf.global_variables_initializer())
+        >>> tf.saved_model.simple_save(sess, "model", {"x": x}, {"y": y})
+        >>> with tf.Session(graph=tf.Graph()) as session:
+        ...     meta_graph = tf.saved_model.load(session, ["serve"], "model")
+        ...     print(session.run("y:0", {"x:0": 3.0}))
+        6.0
     """
     return SavedModelLoader(export_dir).load(sess, tags, import_scope, **saver_kwargs)

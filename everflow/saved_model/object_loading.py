@@ -33,8 +33,23 @@ from everflow.train.tracking import AutoTrackable, read_object_graph
 def load_v2(export_dir, tags=None):
     """The object that `tf.saved_model.save` wrote: its variables, functions and whatever hangs on it are attributes.
 
-    >>> adder = tf.saved_model.load_v2("export")
-    >>> adder.add(tf.constant([1.0]))
+    Args:
+        export_dir: The folder of the SavedModel.
+        tags: The words that name a graph; the only one if None.
+
+    Returns:
+        An object.
+
+    Raises:
+        ValueError: If tags don't fit.
+
+    Example:
+        >>> module = tf.Module()
+        >>> module.v = tf.Variable(2.0, use_resource=True)
+        >>> sess.run(module.v.initializer)
+        >>> tf.saved_model.save(module, "model")
+        >>> hasattr(tf.saved_model.load_v2("model"), "v")
+        True
     """
     return ObjectLoader(export_dir, tags).load()
 

@@ -47,11 +47,24 @@ class SignatureMap(dict):
 def save(obj, export_dir, signatures=None):
     """Write an object: its variables, what hangs on it, its traced functions, and `signatures` for servers.
 
-    >>> class Adder(tf.Module):
-    ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
-    ...     def add(self, x):
-    ...         return x + 1.0
-    >>> tf.saved_model.save(Adder(), "export")
+    Args:
+        obj: The object: a `tf.Module`, a Keras model, or what checkpoints can follow.
+        export_dir: The folder of the SavedModel.
+        signatures: A function, or functions by name, to be served.
+
+    Returns:
+        None.
+
+    Raises:
+        ValueError: If it isn't such an object.
+
+    Example:
+        >>> module = tf.Module()
+        >>> module.v = tf.Variable(2.0, use_resource=True)
+        >>> sess.run(module.v.initializer)
+        >>> tf.saved_model.save(module, "model")
+        >>> tf.saved_model.contains_saved_model("model")
+        True
     """
     if not is_trackable(obj):
         raise ValueError(f"Expected a Trackable object for export, got {obj}.")

@@ -13,7 +13,21 @@ _CLASSIFY_TYPES = {names.CLASSIFY_OUTPUT_CLASSES: dtypes.string, names.CLASSIFY_
 
 
 def build_signature_def(inputs=None, outputs=None, method_name=None):
-    """A SignatureDef of TensorInfos by name."""
+    """A SignatureDef of TensorInfos by name.
+
+    Args:
+        inputs: Tensors, or TensorInfos, by name.
+        outputs: Tensors, or TensorInfos, by name.
+        method_name: What a server is asked for.
+
+    Returns:
+        A SignatureDef.
+
+    Example:
+        >>> x = tf.saved_model.build_tensor_info(tf.placeholder(tf.float32, name="x"))
+        >>> tf.saved_model.build_signature_def({"x": x}, {}, "predict").inputs["x"].name
+        'x:0'
+    """
     signature = SignatureDef(method_name=method_name or "")
     for key, info in (inputs or {}).items():
         signature.inputs[key].CopyFrom(info)
@@ -23,7 +37,23 @@ def build_signature_def(inputs=None, outputs=None, method_name=None):
 
 
 def predict_signature_def(inputs, outputs):
-    """The signature of a model with any inputs and outputs: tensors by name."""
+    """The signature of a model with any inputs and outputs: tensors by name.
+
+    Args:
+        inputs: Tensors, or TensorInfos, by name.
+        outputs: Tensors, or TensorInfos, by name.
+
+    Returns:
+        A SignatureDef.
+
+    Raises:
+        ValueError: If there are no inputs or outputs.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> tf.saved_model.predict_signature_def({"x": x}, {"y": x + 1.0}).method_name
+        'tensorflow/serving/predict'
+    """
     if not inputs:
         raise ValueError("Prediction inputs cannot be None or empty.")
     if not outputs:
@@ -56,7 +86,23 @@ def _string_input(examples, what):
 
 
 def regression_signature_def(examples, predictions):
-    """The signature of a model that predicts a number from serialized examples."""
+    """The signature of a model that predicts a number from serialized examples.
+
+    Args:
+        examples: The tensor of serialized examples.
+        predictions: The tensor of numbers.
+
+    Returns:
+        A SignatureDef.
+
+    Raises:
+        ValueError: If a tensor is missing or of the wrong type.
+
+    Example:
+        >>> signature = tf.saved_model.regression_signature_def(tf.placeholder(tf.string), tf.constant([0.5]))
+        >>> signature.method_name
+        'tensorflow/serving/regress'
+    """
     info = _string_input(examples, "Regression")
     if predictions is None:
         raise ValueError("Regression `predictions` cannot be None.")
@@ -67,7 +113,25 @@ def regression_signature_def(examples, predictions):
 
 
 def classification_signature_def(examples, classes, scores):
-    """The signature of a model that tells classes, scores or both from serialized examples."""
+    """The signature of a model that tells classes, scores or both from serialized examples.
+
+    Args:
+        examples: The tensor of serialized examples.
+        classes: The tensor of classes, or None.
+        scores: The tensor of scores, or None.
+
+    Returns:
+        A SignatureDef.
+
+    Raises:
+        ValueError: If a tensor is missing or of the wrong type.
+
+    Example:
+        >>> examples = tf.placeholder(tf.string)
+        >>> signature = tf.saved_model.classification_signature_def(examples, None, tf.constant([[0.1, 0.9]]))
+        >>> sorted(signature.outputs)
+        ['scores']
+    """
     source = _string_input(examples, "Classification")
     if classes is None and scores is None:
         raise ValueError("A classification gives classes, scores or both: pass `classes` or `scores`")
@@ -80,7 +144,19 @@ def classification_signature_def(examples, classes, scores):
 
 
 def is_valid_signature(signature_def):
-    """Whether a server could serve a signature."""
+    """Whether a server could serve a signature.
+
+    Args:
+        signature_def: The SignatureDef.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> tf.saved_model.is_valid_signature(tf.saved_model.predict_signature_def({"x": x}, {"y": x + 1.0}))
+        True
+    """
     if signature_def is None:
         return False
     check = {

@@ -10,7 +10,21 @@ from everflow.protos.meta_graph_pb2 import TensorInfo
 
 
 def build_tensor_info(tensor):
-    """The TensorInfo of a tensor or sparse tensor."""
+    """The TensorInfo of a tensor or sparse tensor.
+
+    Args:
+        tensor: The tensor.
+
+    Returns:
+        A TensorInfo.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> tf.saved_model.build_tensor_info(tf.placeholder(tf.float32, name="x")).name
+        'x:0'
+    """
     info = TensorInfo(dtype=tensor.dtype.as_datatype_enum, tensor_shape=tensor.get_shape().as_proto())
     if isinstance(tensor, SparseTensor):
         info.coo_sparse.values_tensor_name = tensor.values.name
@@ -27,7 +41,24 @@ def build_tensor_info_from_op(op):
 
 
 def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
-    """The tensor of a graph that a TensorInfo names."""
+    """The tensor of a graph that a TensorInfo names.
+
+    Args:
+        tensor_info: The TensorInfo.
+        graph: The graph to work in; the default graph if None.
+        import_scope: The name scope of what is imported.
+
+    Returns:
+        A tensor or sparse tensor.
+
+    Raises:
+        ValueError: If its kind isn't known.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, name="x")
+        >>> tf.saved_model.get_tensor_from_tensor_info(tf.saved_model.build_tensor_info(x)) is x
+        True
+    """
     graph = graph or get_default_graph()
 
     def tensor(name):

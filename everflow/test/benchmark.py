@@ -18,14 +18,30 @@ from everflow.runtime.timeline import Timeline
 
 
 def benchmark_config():
-    """A ConfigProto for timing: nothing is rewritten between the graph and what runs."""
+    """A ConfigProto for timing: nothing is rewritten between the graph and what runs.
+
+    Returns:
+        A `tf.ConfigProto`.
+
+    Example:
+        >>> type(tf.test.benchmark_config()).__name__
+        'ConfigProto'
+    """
     config = config_pb2.ConfigProto()
     config.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
     return config
 
 
 class Benchmark:
-    """Subclasses have methods `benchmarkX` that call `run_op_benchmark` or `report_benchmark`."""
+    """Subclasses have methods `benchmarkX` that call `run_op_benchmark` or `report_benchmark`.
+
+    Example:
+        >>> class Sums(tf.test.Benchmark):
+        ...     def benchmarkSum(self):
+        ...         self.report_benchmark(wall_time=0.1, name="sum")
+        >>> issubclass(Sums, tf.test.Benchmark)
+        True
+    """
 
     def __init__(self):
         super().__init__()

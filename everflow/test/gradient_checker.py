@@ -78,6 +78,29 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
 
     Entry [i, j] tells how number j of y moves with number i of x; a complex number counts as two. Needs a default
     session.
+
+    Args:
+        x: A tensor, or a list of them.
+        x_shape: The shape of x, or a list of shapes.
+        y: The tensor.
+        y_shape: The shape of y.
+        x_init_value: The value of x; random if None.
+        delta: How far x is moved.
+        init_targets: Operations that initialize, or None.
+        extra_feed_dict: More to feed.
+
+    Returns:
+        A pair of arrays, or a list of pairs.
+
+    Raises:
+        ValueError: If shapes don't fit.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [2])
+        >>> theory, numbers = tf.test.compute_gradient(x, [2], 3.0 * x, [2], x_init_value=np.ones(2, np.float32))
+        >>> theory
+        array([[3., 0.],
+               [0., 3.]], dtype=float32)
     """
     session = get_default_session()
     if session is None:
@@ -106,7 +129,26 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
 def compute_gradient_error(
     x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
 ):
-    """The largest difference between the two Jacobians of `compute_gradient`."""
+    """The largest difference between the two Jacobians of `compute_gradient`.
+
+    Args:
+        x: A tensor, or a list of them.
+        x_shape: The shape of x, or a list of shapes.
+        y: The tensor.
+        y_shape: The shape of y.
+        x_init_value: The value of x; random if None.
+        delta: How far x is moved.
+        init_targets: Operations that initialize, or None.
+        extra_feed_dict: More to feed.
+
+    Returns:
+        A number.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [2])
+        >>> bool(tf.test.compute_gradient_error(x, [2], 3.0 * x, [2]) < 0.1)
+        True
+    """
     found = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = found if isinstance(found, list) else [found]
     return max((float(np.abs(a - b).max()) for a, b in pairs if a.size and b.size), default=0.0)

@@ -8,8 +8,22 @@ from everflow.protos import graph_pb2
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
     """Raise AssertionError unless two GraphDefs have equal nodes.
 
-    `checkpoint_v2` leaves out what names temporary checkpoint files, `hash_table_shared_name` the shared names of
-    tables.
+    Args:
+        actual: One GraphDef.
+        expected: The other.
+        checkpoint_v2: Whether what names temporary checkpoint files is left out.
+        hash_table_shared_name: Whether the shared names of tables are left out.
+
+    Returns:
+        None.
+
+    Raises:
+        AssertionError: If they differ.
+        TypeError: If they are no GraphDefs.
+
+    Example:
+        >>> c = tf.constant(1.0)
+        >>> tf.test.assert_equal_graph_def(sess.graph.as_graph_def(), sess.graph.as_graph_def())
     """
     for name, graph_def in (("actual", actual), ("expected", expected)):
         if not isinstance(graph_def, graph_pb2.GraphDef):

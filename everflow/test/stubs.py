@@ -8,8 +8,14 @@ import inspect
 class StubOutForTesting:
     """Remembers what it replaced, and puts it back.
 
-    >>> with tf.test.StubOutForTesting() as stubs:
-    ...     stubs.SmartSet(os.path, "exists", lambda path: True)
+    Example:
+        >>> import os.path
+        >>> with tf.test.StubOutForTesting() as stubs:
+        ...     stubs.SmartSet(os.path, "exists", lambda path: True)
+        ...     print(os.path.exists("missing"))
+        True
+        >>> os.path.exists("missing")
+        False
     """
 
     def __init__(self):

@@ -82,7 +82,19 @@ def _eager_value(value):
 
 
 class TestCase(ArrayAssertions, absltest.TestCase):
-    """A test case with a fresh default graph and seeded random numbers for each test."""
+    """A test case with a fresh default graph and seeded random numbers for each test.
+
+    Args:
+        methodName: The name of the test method.
+
+    Example:
+        >>> class SquareTest(tf.test.TestCase):
+        ...     def testSquare(self):
+        ...         with self.session():
+        ...             self.assertAllClose(tf.square([2.0, 3.0]).eval(), [4.0, 9.0])
+        >>> SquareTest("testSquare").run().wasSuccessful()
+        True
+    """
 
     def __init__(self, methodName="runTest"):
         super().__init__(methodName)

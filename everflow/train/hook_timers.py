@@ -44,7 +44,17 @@ class _HookTimer:
 
 
 class SecondOrStepTimer(_HookTimer):
-    """Due every so many seconds, or every so many steps; the first time at once."""
+    """Due every so many seconds, or every so many steps; the first time at once.
+
+    Args:
+        every_secs: Every how many seconds; None to go by steps.
+        every_steps: Every how many steps; None to go by seconds.
+
+    Example:
+        >>> timer = tf.train.SecondOrStepTimer(every_steps=10)
+        >>> timer.should_trigger_for_step(0), timer.update_last_triggered_step(0), timer.should_trigger_for_step(5)
+        (True, (None, None), False)
+    """
 
     def __init__(self, every_secs=None, every_steps=None):
         check_one_given("A timer", every_secs=every_secs, every_steps=every_steps)

@@ -23,7 +23,19 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 class LoggingTensorHook(SessionRunHook):
     """Logs tensors every so many runs or seconds, or at the end.
 
-    >>> hook = tf.train.LoggingTensorHook({"loss": loss}, every_n_iter=100)
+    Args:
+        tensors: Tensors, or their names, in a list or by what they are called.
+        every_n_iter: Every how many runs; None to go by seconds.
+        every_n_secs: Every how many seconds; None to go by steps.
+        at_end: Whether they are logged at the end, too.
+        formatter: A function of the values by name that gives the text.
+
+    Example:
+        >>> loss = tf.constant(0.5)
+        >>> hook = tf.train.LoggingTensorHook({"loss": loss}, every_n_iter=1)
+        >>> with tf.train.MonitoredSession(hooks=[hook]) as session:
+        ...     print(session.run(loss))
+        0.5
     """
 
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
@@ -90,7 +102,20 @@ def _as_graph_element(obj, graph):
 
 
 class StepCounterHook(PeriodicHook):
-    """Counts steps per second: a log line and a summary."""
+    """Counts steps per second: a log line and a summary.
+
+    Args:
+        every_n_steps: Every how many steps; None to go by seconds.
+        every_n_secs: Every how many seconds; None to go by steps.
+        output_dir: The folder to write to.
+        summary_writer: What writes summaries; one for `output_dir` if None.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.StepCounterHook(output_dir="logs")]) as session:
+        ...     print(session.run(count))
+        0
+    """
 
     def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
         check_one_given("StepCounterHook", every_n_steps=every_n_steps, every_n_secs=every_n_secs)
@@ -115,7 +140,21 @@ class StepCounterHook(PeriodicHook):
 
 
 class StopAtStepHook(StepHook):
-    """Asks to stop after `num_steps` more steps, or at step `last_step`."""
+    """Asks to stop after `num_steps` more steps, or at step `last_step`.
+
+    Args:
+        num_steps: How many more steps.
+        last_step: The step; give one of both.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> step = tf.assign_add(count, 1)
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(last_step=3)]) as session:
+        ...     while not session.should_stop():
+        ...         done = session.run(step)
+        >>> done
+        np.int64(3)
+    """
 
     def __init__(self, num_steps=None, last_step=None):
         check_one_given("StopAtStepHook", num_steps=num_steps, last_step=last_step)
@@ -134,14 +173,30 @@ class StopAtStepHook(StepHook):
 
 
 class NanLossDuringTrainingError(RuntimeError):
-    """The loss became NaN."""
+    """The loss became NaN.
+
+    Example:
+        >>> issubclass(tf.train.NanLossDuringTrainingError, RuntimeError)
+        True
+    """
 
     def __str__(self):
         return "NaN loss during training."
 
 
 class NanTensorHook(SessionRunHook):
-    """Watches a loss: raises, or asks to stop, when it is NaN."""
+    """Watches a loss: raises, or asks to stop, when it is NaN.
+
+    Args:
+        loss_tensor: The loss.
+        fail_on_nan_loss: Whether it raises; else it asks to stop.
+
+    Example:
+        >>> loss = tf.constant(0.5)
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.NanTensorHook(loss)]) as session:
+        ...     print(session.run(loss))
+        0.5
+    """
 
     def __init__(self, loss_tensor, fail_on_nan_loss=True):
         self._loss_tensor = loss_tensor
@@ -160,7 +215,17 @@ class NanTensorHook(SessionRunHook):
 
 
 class GlobalStepWaiterHook(StepHook):
-    """Holds runs back until the global step has come to `wait_until_step`, so that workers start one after the other."""
+    """Holds runs back until the global step has come to `wait_until_step`, so that workers start one after the other.
+
+    Args:
+        wait_until_step: The step.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.GlobalStepWaiterHook(0)]) as session:
+        ...     print(session.run(count))
+        0
+    """
 
     def __init__(self, wait_until_step):
         self._wait_until_step = wait_until_step
@@ -190,7 +255,19 @@ class GlobalStepWaiterHook(StepHook):
 
 
 class FinalOpsHook(SessionRunHook):
-    """Runs ops at the end; `final_ops_values` has what they gave."""
+    """Runs ops at the end; `final_ops_values` has what they gave.
+
+    Args:
+        final_ops: The operations, in any structure.
+        final_ops_feed_dict: What is fed to them.
+
+    Example:
+        >>> hook = tf.train.FinalOpsHook(tf.constant(7))
+        >>> with tf.train.MonitoredSession(hooks=[hook]) as session:
+        ...     pass
+        >>> hook.final_ops_values
+        np.int32(7)
+    """
 
     def __init__(self, final_ops, final_ops_feed_dict=None):
         self._final_ops = final_ops
@@ -210,7 +287,18 @@ class FinalOpsHook(SessionRunHook):
 
 
 class FeedFnHook(SessionRunHook):
-    """Feeds each run with what a function returns."""
+    """Feeds each run with what a function returns.
+
+    Args:
+        feed_fn: A function that returns a feed dictionary.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> y = x * 2.0
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.FeedFnHook(lambda: {x: 3.0})]) as session:
+        ...     print(session.run(y))
+        6.0
+    """
 
     def __init__(self, feed_fn):
         self.feed_fn = feed_fn

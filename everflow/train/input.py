@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
@@ -84,6 +86,7 @@ def input_producer(
         A queue, which `tf.train.start_queue_runners` begins to fill.
 
     Raises:
+        RuntimeError: When executing eagerly.
         ValueError: If the shape of a row isn't known.
 
     Example:
@@ -230,6 +233,9 @@ def slice_input_producer(tensor_list, name, **options):
 # --- batching ---------------------------------------------------------------------------------
 
 
+_KEEP_INPUT = "Whether the example is taken at all: a bool, or a tensor."
+
+
 def _batching(name, make_queue, required, optional, doc):
     """(X, maybe_X): batches of all examples, and of those for which an argument more, `keep_input`, is true."""
 
@@ -241,7 +247,11 @@ def _batching(name, make_queue, required, optional, doc):
         function.__doc__, function.__module__ = doc, __name__
         return function
 
-    of_some = f"`{name}` of those examples for which `keep_input` is true."
+    of_some = re.sub(r"^.*", f"`{name}` of those examples for which `keep_input` is true.", doc, count=1)
+    of_some = re.sub(r"(?<=Args:\n)( +)", rf"\1keep_input: {_KEEP_INPUT}\n\1", of_some)
+    of_some = re.sub(rf"tf\.train\.{name}\(.*(?=\))", r"\g<0>, keep_input=True", of_some).replace(
+        f"tf.train.{name}(", f"tf.train.maybe_{name}("
+    )
     of_all = required.replace(", keep_input", "")
     return made(name, of_all, doc, keep_input=True), made(f"maybe_{name}", required, of_some)
 
@@ -258,7 +268,30 @@ batch, maybe_batch = _batching(
     f"num_threads=1, {_PLAIN}",
     """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
 
-    >>> images, labels = tf.train.batch([image, label], batch_size=32)
+    Args:
+        tensors: The tensors of an example: a list or a dictionary.
+        batch_size: How many elements make a batch.
+        num_threads: How many threads work at it.
+        capacity: The most examples a queue holds.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        dynamic_pad: Whether elements of different shapes are padded with zeros to the largest.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> number = tf.train.range_input_producer(100, shuffle=False).dequeue()
+        >>> batch = tf.train.batch([number], batch_size=3)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch)
+        array([0, 1, 2], dtype=int32)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
     """,
 )
 batch_join, maybe_batch_join = _batching(
@@ -266,19 +299,97 @@ batch_join, maybe_batch_join = _batching(
     plain_queue,
     "tensors_list, keep_input, batch_size",
     _PLAIN,
-    "Batches from several sources, one thread each.",
+    """Batches from several sources, one thread each.
+
+    Args:
+        tensors_list: A list of such, one for each source.
+        batch_size: How many elements make a batch.
+        capacity: The most examples a queue holds.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        dynamic_pad: Whether elements of different shapes are padded with zeros to the largest.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> sources = [[tf.train.range_input_producer(100).dequeue()] for _ in range(2)]
+        >>> batch = tf.train.batch_join(sources, batch_size=3)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch).shape
+        (3,)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """,
 )
 shuffle_batch, maybe_shuffle_batch = _batching(
     "shuffle_batch",
     roomy_shuffled_queue,
     "tensors, batch_size, capacity, min_after_dequeue, keep_input",
     f"num_threads=1, {_SHUFFLED}",
-    "Like `batch`, with examples in random order.",
+    """Like `batch`, with examples in random order.
+
+    Args:
+        tensors: The tensors of an example: a list or a dictionary.
+        batch_size: How many elements make a batch.
+        capacity: The most examples a queue holds.
+        min_after_dequeue: How many elements stay in the queue, so that the order is random enough.
+        num_threads: How many threads work at it.
+        seed: A number that makes the random numbers the same in each run of the program.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> number = tf.train.range_input_producer(100).dequeue()
+        >>> batch = tf.train.shuffle_batch([number], batch_size=3, capacity=20, min_after_dequeue=5)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch).shape
+        (3,)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """,
 )
 shuffle_batch_join, maybe_shuffle_batch_join = _batching(
     "shuffle_batch_join",
     shuffled_queue,
     "tensors_list, batch_size, capacity, min_after_dequeue, keep_input",
     _SHUFFLED,
-    "Like `batch_join`, with examples in random order.",
+    """Like `batch_join`, with examples in random order.
+
+    Args:
+        tensors_list: A list of such, one for each source.
+        batch_size: How many elements make a batch.
+        capacity: The most examples a queue holds.
+        min_after_dequeue: How many elements stay in the queue, so that the order is random enough.
+        seed: A number that makes the random numbers the same in each run of the program.
+        enqueue_many: Whether the first axis of the tensors counts examples.
+        shapes: The shapes of an element's tensors, where they can't be seen.
+        allow_smaller_final_batch: Whether the last batch may have fewer elements.
+        shared_name: The name under which other sessions of the same server find it, too.
+        name: The name of the operation in the graph.
+
+    Returns:
+        Tensors with a first axis of `batch_size`, in the same structure.
+
+    Example:
+        >>> sources = [[tf.train.range_input_producer(100).dequeue()] for _ in range(2)]
+        >>> batch = tf.train.shuffle_batch_join(sources, batch_size=3, capacity=20, min_after_dequeue=5)
+        >>> coord = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sess.run(batch).shape
+        (3,)
+        >>> coord.request_stop()
+        >>> coord.join(threads)
+    """,
 )

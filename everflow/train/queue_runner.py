@@ -235,8 +235,9 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
         A list of threads.
 
     Raises:
-        ValueError: If there is no session.
+        RuntimeError: When executing eagerly.
         TypeError: If `sess` is no session.
+        ValueError: If there is no session.
 
     Example:
         >>> numbers = tf.train.range_input_producer(3, shuffle=False)

@@ -19,7 +19,18 @@ from everflow.train.scaffold import only_of
 
 
 class CheckpointSaverListener:
-    """Gets called around each checkpoint that a `CheckpointSaverHook` saves."""
+    """Gets called around each checkpoint that a `CheckpointSaverHook` saves.
+
+    Example:
+        >>> class Told(tf.train.CheckpointSaverListener):
+        ...     def after_save(self, session, global_step_value):
+        ...         print("saved at", global_step_value)
+        >>> count = tf.train.get_or_create_global_step()
+        >>> hook = tf.train.CheckpointSaverHook("model", save_steps=100, listeners=[Told()])
+        >>> with tf.train.MonitoredSession(hooks=[hook]) as session:
+        ...     _ = session.run(count)
+        saved at 0
+    """
 
     def begin(self):
         """Before the session is made."""
@@ -35,7 +46,25 @@ class CheckpointSaverListener:
 
 
 class CheckpointSaverHook(PeriodicHook):
-    """Saves a checkpoint at the start, every so many seconds or steps, and at the end."""
+    """Saves a checkpoint at the start, every so many seconds or steps, and at the end.
+
+    Args:
+        checkpoint_dir: The folder of the checkpoints.
+        save_secs: Every how many seconds; None to go by steps.
+        save_steps: Every how many steps; None to go by seconds.
+        saver: What writes and reads checkpoints.
+        checkpoint_basename: What the checkpoints' names begin with.
+        scaffold: What initializes, saves and summarizes; a plain `tf.train.Scaffold` if None.
+        listeners: `CheckpointSaverListener`s that are called around each checkpoint.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> step = tf.assign_add(count, 1)
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.CheckpointSaverHook("model", save_steps=1)]) as session:
+        ...     _ = session.run(step)
+        >>> tf.train.latest_checkpoint("model")
+        'model/model.ckpt-1'
+    """
 
     def __init__(
         self,
@@ -112,7 +141,25 @@ class CheckpointSaverHook(PeriodicHook):
 
 
 class SummarySaverHook(ForeseeingHook):
-    """Writes summaries every so many steps or seconds, of an op or of a scaffold's `summary_op`."""
+    """Writes summaries every so many steps or seconds, of an op or of a scaffold's `summary_op`.
+
+    Args:
+        save_steps: Every how many steps; None to go by seconds.
+        save_secs: Every how many seconds; None to go by steps.
+        output_dir: The folder to write to.
+        summary_writer: What writes summaries; one for `output_dir` if None.
+        scaffold: What initializes, saves and summarizes; a plain `tf.train.Scaffold` if None.
+        summary_op: What makes the summaries; that of the scaffold if None.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> step = tf.assign_add(count, 1)
+        >>> hook = tf.train.SummarySaverHook(save_steps=1, output_dir="summaries", summary_op=tf.summary.scalar("loss", 0.5))
+        >>> with tf.train.MonitoredSession(hooks=[hook]) as session:
+        ...     _ = session.run(step)
+        >>> len(tf.gfile.Glob("summaries/*"))
+        1
+    """
 
     def __init__(
         self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None
@@ -147,7 +194,24 @@ class SummarySaverHook(ForeseeingHook):
 
 
 class ProfilerHook(ForeseeingHook):
-    """Traces a run every so many steps or seconds, as a timeline file for chrome://tracing and in the event file."""
+    """Traces a run every so many steps or seconds, as a timeline file for chrome://tracing and in the event file.
+
+    Args:
+        save_steps: Every how many steps; None to go by seconds.
+        save_secs: Every how many seconds; None to go by steps.
+        output_dir: The folder to write to.
+        show_dataflow: Whether the timeline shows what is handed on.
+        show_memory: Whether the timeline shows memory.
+
+    Example:
+        >>> count = tf.train.get_or_create_global_step()
+        >>> step = tf.assign_add(count, 1)
+        >>> with tf.train.MonitoredSession(hooks=[tf.train.ProfilerHook(save_steps=1, output_dir=".")]) as session:
+        ...     for _ in range(3):
+        ...         _ = session.run(step)
+        >>> len(tf.gfile.Glob("timeline-*.json")) > 0
+        True
+    """
 
     _acts_at_first_run = False
 

@@ -6,7 +6,19 @@ import collections
 
 
 class SessionRunHook:
-    """Gets called around the runs of a monitored session; subclasses override what they need."""
+    """Gets called around the runs of a monitored session; subclasses override what they need.
+
+    Example:
+        >>> class Counts(tf.train.SessionRunHook):
+        ...     runs = 0
+        ...     def after_run(self, run_context, run_values):
+        ...         self.runs += 1
+        >>> hook, c = Counts(), tf.constant(1.0)
+        >>> with tf.train.MonitoredSession(hooks=[hook]) as session:
+        ...     _ = session.run(c), session.run(c)
+        >>> hook.runs
+        2
+    """
 
     def begin(self):
         """Before the session is made; the graph can still be changed."""
@@ -25,14 +37,35 @@ class SessionRunHook:
 
 
 class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"])):
-    """What a hook wants added to a run."""
+    """What a hook wants added to a run.
+
+    Args:
+        fetches: What to fetch.
+        feed_dict: What to feed.
+        options: RunOptions.
+
+    Example:
+        >>> tf.train.SessionRunArgs("loss:0").fetches
+        'loss:0'
+    """
 
     def __new__(cls, fetches, feed_dict=None, options=None):
         return super().__new__(cls, fetches, feed_dict, options)
 
 
 class SessionRunContext:
-    """What a hook is told about a run."""
+    """What a hook is told about a run.
+
+    Args:
+        original_args: The SessionRunArgs of the run.
+        session: The session.
+
+    Example:
+        >>> context = tf.train.SessionRunContext(tf.train.SessionRunArgs("loss:0"), sess)
+        >>> context.request_stop()
+        >>> context.stop_requested
+        True
+    """
 
     def __init__(self, original_args, session):
         self._original_args = original_args
@@ -49,4 +82,14 @@ class SessionRunContext:
 
 
 class SessionRunValues(collections.namedtuple("SessionRunValues", ["results", "options", "run_metadata"])):
-    """What came out of a run for a hook: the values it asked for, the options and the metadata."""
+    """What came out of a run for a hook: the values it asked for, the options and the metadata.
+
+    Args:
+        results: What came out.
+        options: The RunOptions.
+        run_metadata: The RunMetadata.
+
+    Example:
+        >>> tf.train.SessionRunValues(3.0, None, None).results
+        3.0
+    """

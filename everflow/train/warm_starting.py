@@ -22,7 +22,21 @@ class VocabInfo(
         ["new_vocab", "new_vocab_size", "num_oov_buckets", "old_vocab", "old_vocab_size", "backup_initializer", "axis"],
     )
 ):
-    """The vocabulary that a variable's rows (or columns: `axis=1`) stand for, here and in the checkpoint."""
+    """The vocabulary that a variable's rows (or columns: `axis=1`) stand for, here and in the checkpoint.
+
+    Args:
+        new_vocab: The file of words here.
+        new_vocab_size: How many of them count.
+        num_oov_buckets: How many rows there are for other words.
+        old_vocab: The file of words in the checkpoint.
+        old_vocab_size: How many of them count; -1 for all.
+        backup_initializer: What new words start as; zeros if None.
+        axis: 0 for rows, 1 for columns.
+
+    Example:
+        >>> tf.estimator.VocabInfo("new.txt", 10, 1, "old.txt").old_vocab_size
+        -1
+    """
 
     def __new__(
         cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size=-1, backup_initializer=None, axis=0

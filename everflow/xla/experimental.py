@@ -43,10 +43,23 @@ def _check_graph_mode(name):
 
 @contextlib.contextmanager
 def jit_scope(compile_ops=True, separate_compiled_gradients=False):
-    """A context whose nodes are marked to be compiled (or not); `compile_ops` may be a function of a NodeDef.
+    """A context whose nodes are marked to be compiled (or not). Scopes inside others are one group with the outermost.
 
-    Scopes inside others are one group with the outermost; gradients are a group of their own with
-    `separate_compiled_gradients`.
+    Args:
+        compile_ops: Whether; or a function of a NodeDef that says it.
+        separate_compiled_gradients: Whether gradients are a group of their own.
+
+    Yields:
+        None.
+
+    Raises:
+        RuntimeError: When executing eagerly.
+
+    Example:
+        >>> with tf.xla.experimental.jit_scope():
+        ...     y = tf.constant(1.0) + 2.0
+        >>> y.op.get_attr("_XlaCompile")
+        True
     """
     _check_graph_mode("jit_scope")
     graph = get_default_graph()
@@ -63,8 +76,23 @@ def jit_scope(compile_ops=True, separate_compiled_gradients=False):
 def compile(computation, inputs=None):
     """What `computation(*inputs)` returns, its nodes marked as one cluster to compile.
 
-    A structure that is no list or tuple is kept; a list or single tensor comes back as a list, nothing but operations
-    as one operation.
+    A structure that is no list or tuple is kept; a list or single tensor comes back as a list, nothing but operations as
+    one operation.
+
+    Args:
+        computation: The function.
+        inputs: The tensors.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        TypeError: If the inputs are no list.
+
+    Example:
+        >>> y, = tf.xla.experimental.compile(lambda x: x * 2.0, [tf.constant(3.0)])
+        >>> sess.run(y)
+        np.float32(6.0)
     """
     _check_graph_mode("compile")
     if inputs is not None and (not isinstance(inputs, collections.abc.Sequence) or isinstance(inputs, str)):

@@ -8,8 +8,8 @@ from docsite.docstrings import Docstring
 from everflow.framework.api_names import resolve
 
 # Per cent of all public functions and classes whose docstrings lack nothing; whoever adds to them moves it.
-DOCUMENTED = 21
-MOST_USED_DOCUMENTED = 30
+DOCUMENTED = 96
+MOST_USED_DOCUMENTED = 100
 
 
 def per_cent(things):
@@ -60,7 +60,7 @@ def test_what_is_lacking_is_told():
     assert documented.lacks(documented_in_part) == [
         "the argument b",
         "what it returns",
-        "what it raises",
+        "that it raises ValueError",
         "an example",
     ]
 

@@ -25,8 +25,23 @@ def current_arg_scope():
 def arg_scope(list_ops_or_scope, **kwargs):
     """Give functions made with `add_arg_scope` other defaults; yields the scope, which can be entered again.
 
-    >>> with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=tf.nn.elu) as scope:
-    ...     net = layers.conv2d(images, 8, 3)
+    Args:
+        list_ops_or_scope: The functions, or a scope to enter again.
+        **kwargs: Their defaults.
+
+    Yields:
+        The scope.
+
+    Raises:
+        TypeError: If it is neither.
+        ValueError: If a function can't be given defaults so.
+
+    Example:
+        >>> slim = tf.contrib.slim
+        >>> with slim.arg_scope([slim.fully_connected], activation_fn=None):
+        ...     y = slim.fully_connected(tf.ones([2, 3]), 4)
+        >>> y.op.type
+        'BiasAdd'
     """
     if isinstance(list_ops_or_scope, dict):
         if kwargs:

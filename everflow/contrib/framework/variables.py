@@ -48,7 +48,18 @@ def assert_or_get_global_step(graph=None, global_step_tensor=None):
 
 @_moved("get_global_step")
 def get_global_step(graph=None):
-    """The global step of a graph, or None."""
+    """The global step of a graph, or None.
+
+    Args:
+        graph: The graph to work in; the default graph if None.
+
+    Returns:
+        A variable, or None.
+
+    Example:
+        >>> tf.contrib.framework.get_global_step() is None
+        True
+    """
     return _get_global_step(graph)
 
 
@@ -60,7 +71,18 @@ def create_global_step(graph=None):
 
 @_moved("get_or_create_global_step")
 def get_or_create_global_step(graph=None):
-    """The global step of a graph, made where there is none."""
+    """The global step of a graph, made where there is none.
+
+    Args:
+        graph: The graph to work in; the default graph if None.
+
+    Returns:
+        A variable.
+
+    Example:
+        >>> tf.contrib.framework.get_or_create_global_step().name
+        'global_step:0'
+    """
     return _get_or_create_global_step(graph)
 
 

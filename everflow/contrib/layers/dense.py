@@ -86,8 +86,34 @@ def fully_connected(
 ):
     """`activation_fn(inputs @ weights + biases)`; a normalizer takes the place of the biases.
 
-    >>> hidden = layers.fully_connected(x, 100)
-    >>> logits = layers.fully_connected(hidden, 10, activation_fn=None)
+    Args:
+        inputs: The tensor to work on.
+        num_outputs: How many numbers the result has for each example.
+        activation_fn: The function applied to the result; None leaves it as it is.
+        normalizer_fn: What normalizes the result, in place of a bias.
+        normalizer_params: Its arguments.
+        weights_initializer: What the weights start as.
+        weights_regularizer: A function of the weights whose result is added to the losses.
+        biases_initializer: What the bias starts as; None for no bias.
+        biases_regularizer: A function of the bias whose result is added to the losses.
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+        variables_collections: The collections variables are added to; a list, or lists by variable.
+        outputs_collections: The collection the result is added to.
+        trainable: Whether the variables are among those that optimizers train.
+        scope: The variable scope.
+
+    Returns:
+        A tensor whose last dimension is `num_outputs`.
+
+    Raises:
+        ValueError: If `num_outputs` is no whole number.
+
+    Example:
+        >>> tf.contrib.layers.fully_connected(tf.ones([2, 3]), 10).shape.as_list()
+        [2, 10]
+        >>> [v.name for v in tf.trainable_variables()]
+        ['fully_connected/weights:0', 'fully_connected/biases:0']
     """
     arguments = dict(locals())
     if not isinstance(num_outputs, int):

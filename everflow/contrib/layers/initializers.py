@@ -9,7 +9,20 @@ from everflow.ops.random import distributions as random
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=dtypes.float32):
-    """Values whose variance is 2 / (inputs + outputs), after Glorot and Bengio (2010)."""
+    """Values whose variance is 2 / (inputs + outputs), after Glorot and Bengio (2010).
+
+    Args:
+        uniform: Whether values are uniform; else normal.
+        seed: A number that makes the random numbers the same in each run of the program.
+        dtype: The type of the elements.
+
+    Returns:
+        A function of shape and dtype.
+
+    Example:
+        >>> sess.run(tf.contrib.layers.xavier_initializer(seed=1)([2, 3])).shape
+        (2, 3)
+    """
     return variance_scaling_initializer(factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)
 
 

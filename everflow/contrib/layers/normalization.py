@@ -38,6 +38,43 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
     """Inputs at zero mean and unit variance in each channel: of the batch in training, of moving averages else.
 
     Updates of the averages are in `updates_collections`, for each training step; with None the layer runs them.
+
+    Args:
+        inputs: The tensor to work on.
+        decay: How slowly the moving averages forget.
+        center: Whether an offset is added.
+        scale: Whether the result is multiplied by a scale.
+        epsilon: A small number that keeps a division from being one by zero.
+        activation_fn: The function applied to the result; None leaves it as it is.
+        param_initializers: What offset, scale and averages start as, by name.
+        param_regularizers: Regularizers of offset and scale, by name.
+        updates_collections: The collection of the operations that update the averages; None has the layer run them.
+        is_training: Whether this is training: a bool, or a tensor.
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+        variables_collections: The collections variables are added to; a list, or lists by variable.
+        outputs_collections: The collection the result is added to.
+        trainable: Whether the variables are among those that optimizers train.
+        batch_weights: How much each example counts.
+        fused: Whether one op does it; chosen if None.
+        data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
+        zero_debias_moving_mean: Whether the moving mean is corrected for starting at zero.
+        scope: The variable scope.
+        renorm: Whether batch renormalization is used.
+        renorm_clipping: The bounds of its corrections.
+        renorm_decay: How slowly its averages forget.
+        adjustment: A function of the shape that gives a scale and an offset, for training.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If arguments don't go together.
+
+    Example:
+        >>> y = tf.contrib.layers.batch_norm(tf.ones([4, 3]), is_training=True)
+        >>> len(tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+        2
     """
     call = _BatchNorm(**locals())
     check_data_format(data_format, "NCHW", "NHWC")

@@ -29,7 +29,31 @@ def layer_norm(
 ):
     """Each example at zero mean and unit variance over the dimensions from `begin_norm_axis` on; Ba et al. (2016).
 
-    >>> y = layers.layer_norm(x, begin_norm_axis=-1)   # as transformers use it
+    Args:
+        inputs: The tensor to work on.
+        center: Whether an offset is added.
+        scale: Whether the result is multiplied by a scale.
+        activation_fn: The function applied to the result; None leaves it as it is.
+        reuse: Whether variables that are there are used again: True, None to do as the scope around, or
+            `tf.AUTO_REUSE`.
+        variables_collections: The collections variables are added to; a list, or lists by variable.
+        outputs_collections: The collection the result is added to.
+        trainable: Whether the variables are among those that optimizers train.
+        begin_norm_axis: The first dimension that is normalized.
+        begin_params_axis: The first dimension of offset and scale.
+        scope: The variable scope.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: If a dimension isn't known, or axes don't fit.
+
+    Example:
+        >>> y = tf.contrib.layers.layer_norm(tf.constant([[1.0, 3.0]]))
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(y)
+        array([[-1.,  1.]], dtype=float32)
     """
     with variable_scope(scope, "LayerNorm", [inputs], reuse=given["reuse"]) as sc:
         inputs = convert_to_tensor(inputs)

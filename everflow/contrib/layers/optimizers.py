@@ -45,10 +45,34 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
                   colocate_gradients_with_ops=False, increment_global_step=True):  # fmt: skip
     """A tensor of the loss which, when run, also takes one training step.
 
-    `optimizer` is a name ("SGD", "Adam", …), a class, an object, or a function from a learning rate to one.
-    `clip_gradients` is a global norm, or a function from and to (gradient, variable) pairs.
+    Args:
+        loss: The loss, a scalar.
+        global_step: The variable that counts steps.
+        learning_rate: How far a step goes, or None where the optimizer knows it.
+        optimizer: A name (`SGD`, `Adam`, …), a class, an object, or a function from a learning rate to one.
+        gradient_noise_scale: How much noise is added to gradients.
+        gradient_multipliers: Factors of gradients, by variable.
+        clip_gradients: The greatest global norm, or a function of gradients and variables that gives such pairs.
+        learning_rate_decay_fn: A function of rate and step that gives the rate.
+        update_ops: Operations to run before; those of `UPDATE_OPS` if None.
+        variables: The variables to train; all if None.
+        name: The name scope of its operations.
+        summaries: Which summaries are made.
+        colocate_gradients_with_ops: Whether gradients go to the devices of the operations they are of.
+        increment_global_step: Whether the step is counted.
 
-    >>> train = layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, "SGD", clip_gradients=5.0)
+    Returns:
+        A scalar.
+
+    Raises:
+        ValueError: If an argument isn't possible.
+
+    Example:
+        >>> w, count = tf.Variable(1.0), tf.train.get_or_create_global_step()
+        >>> step = tf.contrib.layers.optimize_loss(tf.square(w), count, 0.1, "SGD")
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step), sess.run(w)
+        (np.float32(1.0), np.float32(0.8))
     """
     loss = convert_to_tensor(loss)
     if loss.get_shape().ndims not in (None, 0):

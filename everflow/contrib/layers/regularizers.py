@@ -48,7 +48,19 @@ def l1_regularizer(scale, scope=None):
 def l2_regularizer(scale, scope=None):
     """`scale` times half the sum of squares; no penalty at all for a scale of 0.
 
-    >>> layers.conv2d(images, 8, 3, weights_regularizer=layers.l2_regularizer(1e-4))
+    Args:
+        scale: The factor.
+        scope: The name scope of its operations.
+
+    Returns:
+        A function of a tensor.
+
+    Raises:
+        ValueError: If the factor is negative or no number.
+
+    Example:
+        >>> sess.run(tf.contrib.layers.l2_regularizer(0.1)(tf.constant([3.0, 4.0])))
+        np.float32(1.25)
     """
     if not _check_scale(scale, "scale"):
         return _none

@@ -30,7 +30,20 @@ def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True, outputs_c
 
 @add_arg_scope
 def flatten(inputs, outputs_collections=None, scope=None):
-    """Each example as a vector."""
+    """Each example as a vector.
+
+    Args:
+        inputs: The tensor to work on.
+        outputs_collections: The collection the result is added to.
+        scope: The variable scope.
+
+    Returns:
+        A matrix.
+
+    Example:
+        >>> tf.contrib.layers.flatten(tf.ones([2, 4, 4])).shape.as_list()
+        [2, 16]
+    """
     with name_scope(scope, "Flatten", [inputs]) as sc:
         inputs = convert_to_tensor(inputs)
         return collect_named_outputs(outputs_collections, sc, core.flatten(inputs))

@@ -12,7 +12,30 @@ from everflow.protos.config_pb2 import ConfigProto, GPUOptions
 
 
 class RunConfig(EstimatorRunConfig):
-    """How an estimator is run: seeds, how often it saves, and the session's options."""
+    """How an estimator is run: seeds, how often it saves, and the session's options.
+
+    Args:
+        master: The server to connect to.
+        num_cores: How many cores are used; 0 for all.
+        log_device_placement: Whether devices are logged.
+        gpu_memory_fraction: How much of a GPU's memory is used.
+        tf_random_seed: The seed of graphs.
+        save_summary_steps: Every how many steps summaries are written.
+        save_checkpoints_secs: Every how many seconds a checkpoint is written.
+        save_checkpoints_steps: Every how many steps a checkpoint is written.
+        keep_checkpoint_max: How many checkpoints are kept.
+        keep_checkpoint_every_n_hours: One of so many hours is kept for ever.
+        log_step_count_steps: Every how many steps the speed is logged.
+        protocol: `grpc`.
+        evaluation_master: The server for evaluation.
+        model_dir: The folder of checkpoints and event files.
+        session_config: A `tf.ConfigProto` with settings.
+        session_creation_timeout_secs: How long a worker waits for its session.
+
+    Example:
+        >>> tf.contrib.learn.RunConfig(save_checkpoints_secs=60).save_checkpoints_secs
+        60
+    """
 
     def __init__(
         self,

@@ -13,7 +13,25 @@ def sequence_loss_by_example(
 ):
     """The weighted cross entropy of each sequence, from lists with an entry for each step.
 
-    >>> losses = tf.contrib.legacy_seq2seq.sequence_loss_by_example([logits], [tf.reshape(targets, [-1])], [tf.ones([batch * steps])])
+    Args:
+        logits: A list of scores [batch, classes], one for each step.
+        targets: A list of the right classes [batch].
+        weights: A list of weights [batch].
+        average_across_timesteps: Whether losses are divided by the sum of weights.
+        softmax_loss_function: A function of `labels` and `logits` in place of the usual one.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A loss for each sequence.
+
+    Raises:
+        ValueError: If the lists have different lengths.
+
+    Example:
+        >>> losses = tf.contrib.legacy_seq2seq.sequence_loss_by_example(
+        ...     [tf.constant([[0.0, 9.0]])], [tf.constant([1])], [tf.ones([1])])
+        >>> sess.run(losses).shape
+        (1,)
     """
     if len(targets) != len(logits) or len(weights) != len(logits):
         steps = f"{len(logits)} in logits, {len(targets)} in targets, {len(weights)} in weights"

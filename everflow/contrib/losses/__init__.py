@@ -103,7 +103,25 @@ def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothi
 
 
 def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0, scope=None):
-    """Cross entropy of one class among several; smoothing moves labels towards all classes alike."""
+    """Cross entropy of one class among several; smoothing moves labels towards all classes alike.
+
+    Args:
+        logits: Scores before a softmax or sigmoid.
+        onehot_labels: The probabilities that are right: [batch, classes].
+        weights: How much each element counts: a scalar, or a tensor that broadcasts.
+        label_smoothing: How far labels are moved towards all classes being equal, between 0 and 1.
+        scope: The name scope of its operations.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        ValueError: If shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.contrib.losses.softmax_cross_entropy(tf.constant([[1.0, 3.0]]), tf.constant([[0.0, 1.0]])))
+        np.float32(0.12692809)
+    """
     with name_scope(scope, "softmax_cross_entropy_loss", [logits, onehot_labels, weights]) as scope:
         logits.get_shape().assert_is_compatible_with(onehot_labels.get_shape())
         labels = math.cast(onehot_labels, logits.dtype)
@@ -143,7 +161,24 @@ def hinge_loss(logits, labels=None, scope=None):
 
 
 def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
-    """(predictions - labels)²."""
+    """(predictions - labels)².
+
+    Args:
+        predictions: What was predicted.
+        labels: What is right.
+        weights: How much each element counts: a scalar, or a tensor that broadcasts.
+        scope: The name scope of its operations.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        ValueError: If shapes don't fit.
+
+    Example:
+        >>> sess.run(tf.contrib.losses.mean_squared_error(tf.constant([1.0, 2.0]), tf.constant([1.0, 4.0])))
+        np.float32(2.0)
+    """
     return _of_pairs("mean_squared_error", math.squared_difference, predictions, labels, weights, scope)
 
 

@@ -223,7 +223,22 @@ _MECHANISM = {"probability_fn": None, "score_mask_value": None, "dtype": None, "
 class LuongAttention(Multiplicative, _BaseAttentionMechanism):
     """Multiplicative attention: dot products of the query with a projected memory.
 
-    >>> attention = tf.contrib.seq2seq.LuongAttention(units, memory, memory_sequence_length=lengths)
+    Args:
+        num_units: How many numbers queries and keys have.
+        memory: What is attended to: [batch, time, …].
+        memory_sequence_length: The length of each row of the memory.
+        scale: Whether scores are multiplied by a learned number.
+        probability_fn: A function of scores that gives weights; a softmax if None.
+        score_mask_value: The score of what lies past a row's end.
+        dtype: The type of the variables.
+        custom_key_value_fn: A function of keys and values that changes them.
+        name: The name of its variable scope.
+
+    Example:
+        >>> attention = tf.contrib.seq2seq.LuongAttention(4, tf.ones([2, 5, 3]))
+        >>> weights, _ = attention(tf.ones([2, 4]), attention.initial_state(2, tf.float32))
+        >>> weights.shape.as_list()
+        [2, 5]
     """
 
     _scope = "luong_attention"
@@ -238,7 +253,22 @@ class LuongAttention(Multiplicative, _BaseAttentionMechanism):
 class BahdanauAttention(Additive, _BaseAttentionMechanism):
     """Additive attention: a small network on the query and each step of a projected memory.
 
-    >>> attention = tf.contrib.seq2seq.BahdanauAttention(units, memory, memory_sequence_length=lengths, normalize=True)
+    Args:
+        num_units: How many numbers queries and keys have.
+        memory: What is attended to: [batch, time, …].
+        memory_sequence_length: The length of each row of the memory.
+        normalize: Whether the energy's weights are normalized.
+        probability_fn: A function of scores that gives weights; a softmax if None.
+        score_mask_value: The score of what lies past a row's end.
+        dtype: The type of the variables.
+        custom_key_value_fn: A function of keys and values that changes them.
+        name: The name of its variable scope.
+
+    Example:
+        >>> attention = tf.contrib.seq2seq.BahdanauAttention(4, tf.ones([2, 5, 3]))
+        >>> weights, _ = attention(tf.ones([2, 4]), attention.initial_state(2, tf.float32))
+        >>> weights.shape.as_list()
+        [2, 5]
     """
 
     _scope = "bahdanau_attention"

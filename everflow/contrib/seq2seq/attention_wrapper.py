@@ -53,7 +53,25 @@ def _check_one_each(name, values, mechanisms):
 class AttentionWrapper(RNNCell):
     """A cell whose input is joined with the last attention, and whose output is the new attention.
 
-    >>> cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.LSTMCell(128), attention, attention_layer_size=128)
+    Args:
+        cell: The cell.
+        attention_mechanism: The attention, or a list of several.
+        attention_layer_size: The size of a dense layer over output and context; None for none.
+        alignment_history: Whether weights of all steps are kept.
+        cell_input_fn: A function of input and attention that gives the cell's input; they are joined if None.
+        output_attention: Whether the output is the attention; else that of the cell.
+        initial_cell_state: The cell's first state.
+        name: The name of its variable scope.
+        attention_layer: A layer in place of the dense one.
+        attention_fn: A function in place of the usual one.
+        dtype: The type of the variables.
+
+    Example:
+        >>> attention = tf.contrib.seq2seq.LuongAttention(4, tf.ones([2, 5, 3]))
+        >>> cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.LSTMCell(4), attention, attention_layer_size=6)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list()
+        [2, 6]
     """
 
     def __init__(self, cell, attention_mechanism, attention_layer_size=None, alignment_history=False, cell_input_fn=None,

@@ -20,7 +20,19 @@ class BasicDecoderOutput(collections.namedtuple("BasicDecoderOutput", ("rnn_outp
 class BasicDecoder(Decoder):
     """A decoder of a cell, a helper and an initial state; `output_layer` turns the cell's outputs into logits.
 
-    >>> decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, cell.zero_state(batch, tf.float32), output_layer=tf.layers.Dense(vocabulary))
+    Args:
+        cell: The cell.
+        helper: What gives the next inputs.
+        initial_state: The first state.
+        output_layer: A layer over the cell's outputs.
+
+    Example:
+        >>> cell, helper = tf.nn.rnn_cell.GRUCell(4), tf.contrib.seq2seq.TrainingHelper(tf.ones([2, 5, 3]), [5, 3])
+        >>> decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, cell.zero_state(2, tf.float32))
+        >>> outputs, state, lengths = tf.contrib.seq2seq.dynamic_decode(decoder)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(outputs.rnn_output).shape, sess.run(lengths)
+        ((2, 5, 4), array([5, 3], dtype=int32))
     """
 
     def __init__(self, cell, helper, initial_state, output_layer=None):

@@ -15,7 +15,17 @@ from everflow.platform import logging
 def tile_batch(t, multiplier, name=None):
     """Each entry of a batch repeated `multiplier` times, [a, b] to [a, a, b, b]; of tensors or structures.
 
-    >>> tiled_memory = tf.contrib.seq2seq.tile_batch(memory, multiplier=beam_width)
+    Args:
+        t: A tensor, or a structure of them.
+        multiplier: How often.
+        name: The name of the operation in the graph.
+
+    Returns:
+        The same structure.
+
+    Example:
+        >>> sess.run(tf.contrib.seq2seq.tile_batch(tf.constant([1, 2]), multiplier=2))
+        array([1, 1, 2, 2], dtype=int32)
     """
     with name_scope(name, "tile_batch", nest.flatten(t) + [multiplier]):
         return nest.map_structure(lambda t: tile_one(t, multiplier), t)

@@ -115,7 +115,30 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
 
     With `impute_finished`, finished sequences give zeros and keep their state.
 
-    >>> outputs, state, lengths = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=20)
+    Args:
+        decoder: The decoder.
+        output_time_major: Whether the first axis of outputs is time.
+        impute_finished: Whether finished sequences give zeros and keep their state.
+        maximum_iterations: The most steps; any number if None.
+        parallel_iterations: How many rounds may be under way at the same time.
+        swap_memory: Whether values kept for the gradient may move to the host's memory; memory is the host's already.
+        scope: The variable scope.
+        **kwargs: Further arguments of the decoder's `step`.
+
+    Returns:
+        The outputs, the last state and the lengths.
+
+    Raises:
+        TypeError: If it is no decoder.
+        ValueError: If the number of steps is no scalar.
+
+    Example:
+        >>> cell, helper = tf.nn.rnn_cell.GRUCell(4), tf.contrib.seq2seq.TrainingHelper(tf.ones([2, 5, 3]), [5, 3])
+        >>> decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, cell.zero_state(2, tf.float32))
+        >>> outputs, state, lengths = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=4)
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(lengths)
+        array([4, 3], dtype=int32)
     """
     if not isinstance(decoder, Decoder):
         raise TypeError(f"Expected decoder to be a Decoder, not a {type(decoder).__name__}")

@@ -94,7 +94,18 @@ def _cast(name, type_, value):
 
 
 class HParams:
-    """Hyperparameters as attributes; each keeps the type it was made with."""
+    """Hyperparameters as attributes; each keeps the type it was made with.
+
+    Args:
+        hparam_def: A HParamDef to make it from.
+        model_structure: A model structure to keep beside.
+        **kwargs: Values by name.
+
+    Example:
+        >>> hparams = tf.contrib.training.HParams(learning_rate=0.1, layers=2)
+        >>> hparams.parse("learning_rate=0.5").values()
+        {'learning_rate': 0.5, 'layers': 2}
+    """
 
     _HAS_DYNAMIC_ATTRIBUTES = True
 

@@ -28,7 +28,27 @@ def _named(**functions):
 
 
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
-    """Windows of elements that have the same key, each made a dataset by `reduce_func(key, window)`."""
+    """Windows of elements that have the same key, each made a dataset by `reduce_func(key, window)`.
+
+    Args:
+        key_func: A function of an element that gives its key, an int64.
+        reduce_func: A function of the key and a Dataset that gives a Dataset.
+        window_size: The most elements of a window.
+        window_size_func: A function of the key that gives it.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Raises:
+        TypeError: If `reduce_func` gives no Dataset.
+        ValueError: If both or neither of the sizes are given.
+
+    Example:
+        >>> windows = tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, window: window.batch(3), 3)
+        >>> element = tf.data.Dataset.range(6).apply(windows).make_one_shot_iterator().get_next()
+        >>> sess.run(element), sess.run(element)
+        (array([0, 2, 4]), array([1, 3, 5]))
+    """
     if (window_size is None) == (window_size_func is None):
         raise ValueError(
             f"group_by_window needs one of window_size ({window_size}) and window_size_func ({window_size_func}), not both"
@@ -68,7 +88,28 @@ def bucket_by_sequence_length(
 ):
     """Batches of elements of similar length, padded.
 
-    >>> dataset.apply(tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [10, 20], [32, 16, 8]))
+    Args:
+        element_length_func: A function of an element that gives its length, an int32.
+        bucket_boundaries: The lengths at which a bucket ends and the next begins.
+        bucket_batch_sizes: The size of a batch in each bucket, one more.
+        padded_shapes: The shapes that elements are padded to; the largest of a batch if None.
+        padding_values: What they are padded with; zeros if None.
+        pad_to_bucket_boundary: Whether elements are padded to the bucket's greatest length.
+        no_padding: Whether they are not padded, but made sparse.
+        drop_remainder: Whether a last batch that isn't full is left out.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Raises:
+        ValueError: If there isn't one size more than boundaries.
+
+    Example:
+        >>> dataset = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))
+        >>> buckets = tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [3], [2, 2])
+        >>> sess.run(dataset.apply(buckets).make_one_shot_iterator().get_next())
+        array([[1, 0],
+               [2, 2]])
     """
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
         raise ValueError(
@@ -118,7 +159,20 @@ def _bounded(shape, boundary):
 
 
 class Reducer:
-    """How the elements of a group become one: `init_func(key)`, `reduce_func(state, element)`, `finalize_func(state)`."""
+    """How the elements of a group become one: `init_func(key)`, `reduce_func(state, element)`, `finalize_func(state)`.
+
+    Args:
+        init_func: A function of the key that gives the first state.
+        reduce_func: A function of state and element that gives the next state.
+        finalize_func: A function of the last state.
+
+    Example:
+        >>> count = tf.data.experimental.Reducer(lambda key: np.int64(0), lambda n, x: n + 1, lambda n: n)
+        >>> dataset = tf.data.Dataset.range(5).apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, count))
+        >>> element = dataset.make_one_shot_iterator().get_next()
+        >>> sess.run(element), sess.run(element)
+        (np.int64(3), np.int64(2))
+    """
 
     def __init__(self, init_func, reduce_func, finalize_func):
         self._functions = (init_func, reduce_func, finalize_func)
@@ -129,7 +183,25 @@ class Reducer:
 
 
 def group_by_reducer(key_func, reducer):
-    """One element for each key: what a Reducer makes of those that have it."""
+    """One element for each key: what a Reducer makes of those that have it.
+
+    Args:
+        key_func: A function of an element that gives its key, an int64.
+        reducer: The `Reducer`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Raises:
+        TypeError: If the types of the state change.
+
+    Example:
+        >>> total = tf.data.experimental.Reducer(lambda key: np.int64(0), lambda n, x: n + x, lambda n: n)
+        >>> dataset = tf.data.Dataset.range(5).apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, total))
+        >>> element = dataset.make_one_shot_iterator().get_next()
+        >>> sess.run(element), sess.run(element)
+        (np.int64(6), np.int64(4))
+    """
 
     def apply(dataset):
         where = "tf.data.experimental.group_by_reducer()"

@@ -29,9 +29,25 @@ _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.str
 
 
 class CsvDatasetV1(Dataset):
-    """The rows of CSV files; `record_defaults` gives each column's default, or its dtype where a value is required.
+    r"""The rows of CSV files; `record_defaults` gives each column's default, or its dtype where a value is required.
 
-    >>> tf.data.experimental.CsvDataset("data.csv", [tf.float32, [0], ""], header=True)
+    Args:
+        filenames: The files' names: a string, a list or a tensor.
+        record_defaults: For each column its default, or its dtype where a value is required.
+        compression_type: `GZIP`, `ZLIB`, or None for none.
+        buffer_size: How many elements, or bytes of a file, are kept.
+        header: Whether files begin with a line of names.
+        field_delim: What separates columns.
+        use_quote_delim: Whether quotes hold text with separators together.
+        na_value: Text that counts as missing, too.
+        select_cols: The numbers of the columns to read, ascending; all if None.
+
+    Example:
+        >>> with open("data.csv", "w") as file:
+        ...     print("name,age", "Ada,36", sep="\n", file=file)
+        >>> dataset = tf.data.experimental.CsvDataset("data.csv", [tf.string, [0]], header=True)
+        >>> sess.run(dataset.make_one_shot_iterator().get_next())
+        (b'Ada', np.int32(36))
     """
 
     @takes(
@@ -83,9 +99,42 @@ def _is_dtype(value) -> bool:
     num_rows_for_inference=100, compression_type=None, ignore_errors=False"""
 )
 def make_csv_dataset(file_pattern, batch_size, label_name, num_epochs, shuffle, ignore_errors, sloppy, **given):
-    """Batches of the columns of CSV files, as dicts, or as pairs of a dict and the label column.
+    r"""Batches of the columns of CSV files, as dicts, or as pairs of a dict and the label column.
 
-    >>> tf.data.experimental.make_csv_dataset("train-*.csv", 32, label_name="price", num_epochs=1)
+    Args:
+        file_pattern: A pattern, or a list of them.
+        batch_size: How many elements make a batch.
+        column_names: The columns' names; the first line if None.
+        column_defaults: The columns' defaults or types; found out if None.
+        label_name: The column that is the label; None for none.
+        select_columns: The names or numbers of the columns to read; all if None.
+        field_delim: What separates columns.
+        use_quote_delim: Whether quotes hold text with separators together.
+        na_value: Text that counts as missing, too.
+        header: Whether files begin with a line of names.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is random.
+        shuffle_buffer_size: How many elements are mixed.
+        shuffle_seed: A seed for the order.
+        prefetch_buffer_size: How many batches are ready; chosen if None.
+        num_parallel_reads: How many files are read at the same time.
+        sloppy: Whether the order may depend on which file is quicker.
+        num_rows_for_inference: How many rows are looked at to find types out.
+        compression_type: `GZIP`, `ZLIB`, or None for none.
+        ignore_errors: Whether rows that can't be parsed are left out.
+
+    Returns:
+        A Dataset.
+
+    Raises:
+        ValueError: If names or columns don't fit.
+
+    Example:
+        >>> with open("data.csv", "w") as file:
+        ...     print("age,price", "36,1.5", sep="\n", file=file)
+        >>> dataset = tf.data.experimental.make_csv_dataset("data.csv", 1, label_name="price", shuffle=False)
+        >>> sess.run(dataset.make_one_shot_iterator().get_next())
+        (OrderedDict([('age', array([36], dtype=int32))]), array([1.5], dtype=float32))
     """
     filenames, seed = _matching(file_pattern), given["shuffle_seed"]
     names = Dataset.from_tensor_slices(filenames)
@@ -254,7 +303,20 @@ def _fits(text, kind) -> bool:
 class SqlDatasetV1(Dataset):
     """The rows that a query on a SQLite database gives, as tuples.
 
-    >>> tf.data.experimental.SqlDataset("sqlite", "people.db", "SELECT name, age FROM people", (tf.string, tf.int32))
+    Args:
+        driver_name: `sqlite`.
+        data_source_name: The file.
+        query: The query.
+        output_types: The types of the columns.
+
+    Example:
+        >>> import sqlite3
+        >>> with sqlite3.connect("people.db") as database:
+        ...     _ = database.execute("CREATE TABLE people (name TEXT, age INTEGER)")
+        ...     _ = database.execute("INSERT INTO people VALUES ('Ada', 36)")
+        >>> rows = tf.data.experimental.SqlDataset("sqlite", "people.db", "SELECT * FROM people", (tf.string, tf.int32))
+        >>> sess.run(rows.make_one_shot_iterator().get_next())
+        (b'Ada', np.int32(36))
     """
 
     def __init__(self, driver_name, data_source_name, query, output_types):
@@ -271,7 +333,23 @@ class SqlDatasetV1(Dataset):
 def parse_example_dataset(features, num_parallel_calls=1):
     """A function for `apply` that parses batches of serialized Examples.
 
-    >>> dataset.batch(32).apply(tf.data.experimental.parse_example_dataset({"x": tf.FixedLenFeature([], tf.float32)}))
+    Args:
+        features: What to parse, by name.
+        num_parallel_calls: How many batches are parsed at the same time.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Raises:
+        ValueError: If there are no features.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["x"].float_list.value.append(1.5)
+        >>> dataset = tf.data.Dataset.from_tensors([example.SerializeToString()])
+        >>> dataset = dataset.apply(tf.data.experimental.parse_example_dataset({"x": tf.FixedLenFeature([], tf.float32)}))
+        >>> sess.run(dataset.make_one_shot_iterator().get_next())
+        {'x': array([1.5], dtype=float32)}
     """
     if features is None:
         raise ValueError("Missing: features was None.")
@@ -293,7 +371,41 @@ def parse_example_dataset(features, num_parallel_calls=1):
     RECORDS=TFRecordDatasetV1,
 )
 def make_batched_features_dataset(file_pattern, batch_size, features, reader, label_key, num_epochs, shuffle, **given):
-    """Batches of parsed Examples of files, as dicts, or as pairs of a dict and the label."""
+    """Batches of parsed Examples of files, as dicts, or as pairs of a dict and the label.
+
+    Args:
+        file_pattern: A pattern, or a list of them.
+        batch_size: How many elements make a batch.
+        features: What to parse, by name.
+        reader: What reads a file: a Dataset class.
+        label_key: The feature that is the label; None for none.
+        reader_args: Further arguments of the reader.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is random.
+        shuffle_buffer_size: How many elements are mixed.
+        shuffle_seed: A seed for the order.
+        prefetch_buffer_size: How many batches are ready; chosen if None.
+        reader_num_threads: How many files are read at the same time.
+        parser_num_threads: How many batches are parsed at the same time.
+        sloppy_ordering: Whether the order may depend on which file is quicker.
+        drop_final_batch: Whether a last batch that isn't full is left out.
+
+    Returns:
+        A Dataset.
+
+    Raises:
+        ValueError: If the label is none of the features.
+
+    Example:
+        >>> example = tf.train.Example()
+        >>> example.features.feature["x"].float_list.value.append(1.5)
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(example.SerializeToString())
+        >>> wanted = {"x": tf.FixedLenFeature([], tf.float32)}
+        >>> dataset = tf.data.experimental.make_batched_features_dataset("data.tfrecord", 2, wanted)
+        >>> sess.run(dataset.make_one_shot_iterator().get_next())
+        {'x': array([1.5, 1.5], dtype=float32)}
+    """
     threads = 1 if given["reader_num_threads"] is None else given["reader_num_threads"]
     dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=given["shuffle_seed"])
     arguments = list(given["reader_args"] or [])

@@ -22,10 +22,20 @@ _BEGIN_WITH = 10
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     """Pairs (class, element) of a dataset, some left out so that the classes come in the proportions `target_dist`.
 
-    `class_func` gives an element's class. The dataset's own proportions are `initial_dist`, or are estimated on the
-    way.
+    Args:
+        class_func: A function of an element that gives its class, an int32.
+        target_dist: The proportions wanted.
+        initial_dist: The dataset's own proportions; estimated on the way if None.
+        seed: A number that makes the random numbers the same in each run of the program.
 
-    >>> balanced = dataset.apply(tf.data.experimental.rejection_resample(lambda x, label: label, [0.5, 0.5]))
+    Returns:
+        A function for `Dataset.apply`.
+
+    Example:
+        >>> dataset = tf.data.Dataset.from_tensor_slices([0, 1, 1, 1]).repeat()
+        >>> even = tf.data.experimental.rejection_resample(lambda x: x, [1.0, 0.0], [0.25, 0.75], seed=1)
+        >>> sess.run(dataset.apply(even).make_one_shot_iterator().get_next())
+        (np.int32(0), np.int32(0))
     """
 
     def apply(dataset):

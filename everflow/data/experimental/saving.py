@@ -21,13 +21,33 @@ def _Saveable(resource):
 def make_saveable_from_iterator(iterator):
     """What a `Saver` needs to save where an iterator is. The iterator must have been initialised when it is restored.
 
-    >>> tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, tf.data.experimental.make_saveable_from_iterator(iterator))
+    Args:
+        iterator: The iterator.
+
+    Returns:
+        A saveable object, for the collection `SAVEABLE_OBJECTS`.
+
+    Example:
+        >>> iterator = tf.data.Dataset.range(5).make_initializable_iterator()
+        >>> element = iterator.get_next()
+        >>> tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, tf.data.experimental.make_saveable_from_iterator(iterator))
+        >>> sess.run(iterator.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model")
     """
     return _Saveable(iterator._iterator_resource)
 
 
 class CheckpointInputPipelineHook(PeriodicHook):
-    """Saves an Estimator's iterators as often as it saves its model, and puts them back when training starts again."""
+    """Saves an Estimator's iterators as often as it saves its model, and puts them back when training starts again.
+
+    Args:
+        estimator: The Estimator.
+
+    Example:
+        >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
+        >>> isinstance(tf.data.experimental.CheckpointInputPipelineHook(regressor), tf.train.SessionRunHook)
+        True
+    """
 
     def __init__(self, estimator):
         config = estimator.config

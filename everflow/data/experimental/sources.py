@@ -18,7 +18,21 @@ from everflow.ops.ragged.spec import RaggedTensorSpec
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):
-    """The numbers from `start` on, by `step`, for ever."""
+    """The numbers from `start` on, by `step`, for ever.
+
+    Args:
+        start: The first number.
+        step: From a number to the next.
+        dtype: The type of the elements.
+
+    Returns:
+        A Dataset.
+
+    Example:
+        >>> element = tf.data.experimental.Counter(5, 2).make_one_shot_iterator().get_next()
+        >>> sess.run(element), sess.run(element)
+        (np.int64(5), np.int64(7))
+    """
     with name_scope("counter"):
         start = convert_to_tensor(start, dtype=dtype, name="start")
         step = convert_to_tensor(step, dtype=dtype, name="step")
@@ -26,7 +40,15 @@ def Counter(start=0, step=1, dtype=dtypes.int64):
 
 
 class RandomDatasetV1(Dataset):
-    """Random int64 numbers, for ever."""
+    """Random int64 numbers, for ever.
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Example:
+        >>> sess.run(tf.data.experimental.RandomDataset(seed=1).make_one_shot_iterator().get_next()).dtype
+        dtype('int64')
+    """
 
     def __init__(self, seed=None):
         first, second = seed_tensors(seed)
@@ -51,14 +73,51 @@ def _directed(selector, datasets):
 
 
 def choose_from_datasets(datasets, choice_dataset):
-    """Elements of several datasets in the order that a dataset of int64 numbers says."""
+    """Elements of several datasets in the order that a dataset of int64 numbers says.
+
+    Args:
+        datasets: The datasets.
+        choice_dataset: A Dataset of int64 scalars.
+
+    Returns:
+        A Dataset.
+
+    Raises:
+        TypeError: If the choices are of the wrong kind.
+
+    Example:
+        >>> sources = [tf.data.Dataset.from_tensors(n).repeat() for n in (10, 20)]
+        >>> choice = tf.data.Dataset.from_tensor_slices(tf.constant([1, 0], tf.int64))
+        >>> element = tf.data.experimental.choose_from_datasets(sources, choice).make_one_shot_iterator().get_next()
+        >>> sess.run(element), sess.run(element)
+        (np.int32(20), np.int32(10))
+    """
     if not structure.is_scalar(choice_dataset.element_spec, dtypes.int64):
         raise TypeError(f"`choice_dataset` must have int64 scalars as elements, not {choice_dataset.element_spec}")
     return _directed(choice_dataset, datasets)
 
 
 def sample_from_datasets(datasets, weights=None, seed=None):
-    """Elements of several datasets in a random order, by weights."""
+    """Elements of several datasets in a random order, by weights.
+
+    Args:
+        datasets: The datasets.
+        weights: The weights: a list, a tensor, or a Dataset of such; all alike if None.
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        A Dataset.
+
+    Raises:
+        TypeError: If the weights are of the wrong type.
+        ValueError: If there are not as many weights as datasets.
+
+    Example:
+        >>> sources = [tf.data.Dataset.from_tensors(n).repeat() for n in (10, 20)]
+        >>> mixed = tf.data.experimental.sample_from_datasets(sources, [0.0, 1.0])
+        >>> sess.run(mixed.make_one_shot_iterator().get_next())
+        np.int32(20)
+    """
     if weights is None:
         weights = [1.0 / len(datasets)] * len(datasets)
     if isinstance(weights, Dataset):
@@ -95,7 +154,18 @@ def _drawn_by(weights, seed):
 
 
 def cardinality(dataset):
-    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, or a number."""
+    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, or a number.
+
+    Args:
+        dataset: The dataset.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> sess.run(tf.data.experimental.cardinality(tf.data.Dataset.range(3).repeat(2)))
+        np.int64(6)
+    """
     return raw.DatasetCardinality(input_dataset=dataset._variant_tensor)
 
 
@@ -106,26 +176,74 @@ def _checked(dataset):
 
 
 def get_single_element(dataset):
-    """The only element of a dataset, without an iterator."""
+    """The only element of a dataset, without an iterator.
+
+    Args:
+        dataset: The dataset.
+
+    Returns:
+        A structure of tensors.
+
+    Raises:
+        InvalidArgumentError: When it runs, if there isn't exactly one.
+
+    Example:
+        >>> sess.run(tf.data.experimental.get_single_element(tf.data.Dataset.range(4).batch(4)))
+        array([0, 1, 2, 3])
+    """
     spec = _checked(dataset).element_spec
     tensors = raw.DatasetToSingleElement(dataset=dataset._variant_tensor, **structure.attributes(spec))
     return structure.from_tensors(spec, tensors)
 
 
 def to_variant(dataset):
-    """The tensor that stands for a dataset."""
+    """The tensor that stands for a dataset.
+
+    Args:
+        dataset: The dataset.
+
+    Returns:
+        A scalar of type variant.
+
+    Example:
+        >>> tf.data.experimental.to_variant(tf.data.Dataset.range(3)).dtype
+        tf.variant
+    """
     return dataset._variant_tensor
 
 
 def from_variant(variant, structure):
-    """The dataset that a tensor stands for, given the specs of its elements."""
+    """The dataset that a tensor stands for, given the specs of its elements.
+
+    Args:
+        variant: The tensor.
+        structure: The specs of an element.
+
+    Returns:
+        A Dataset.
+
+    Example:
+        >>> dataset = tf.data.Dataset.range(3)
+        >>> variant = tf.data.experimental.to_variant(dataset)
+        >>> again = tf.data.experimental.from_variant(variant, tf.data.experimental.get_structure(dataset))
+        >>> sess.run(tf.data.experimental.cardinality(again))
+        np.int64(3)
+    """
     return VariantDataset(variant, structure)
 
 
 class TFRecordWriter:
     """Writes a dataset of strings to a TFRecord file, as an op.
 
-    >>> sess.run(tf.data.experimental.TFRecordWriter("out.tfrecord").write(dataset))
+    Args:
+        filename: The file.
+        compression_type: `GZIP`, `ZLIB`, or None for none.
+
+    Example:
+        >>> dataset = tf.data.Dataset.from_tensor_slices(["a", "b"])
+        >>> sess.run(tf.data.experimental.TFRecordWriter("out.tfrecord").write(dataset))
+        >>> list(tf.python_io.tf_record_iterator("out.tfrecord"))
+        [b'a', b'b']
     """
 
     def __init__(self, filename, compression_type=None):
@@ -147,15 +265,52 @@ AUTOTUNE = -1
 
 
 def TensorStructure(dtype, shape):
-    """The spec of a tensor."""
+    """The spec of a tensor.
+
+    Args:
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+
+    Returns:
+        A `tf.TensorSpec`.
+
+    Example:
+        >>> tf.data.experimental.TensorStructure(tf.int32, [2, 3])
+        TensorSpec(shape=(2, 3), dtype=tf.int32, name=None)
+    """
     return TensorSpec(shape, dtype)
 
 
 def SparseTensorStructure(dtype, shape):
-    """The spec of a sparse tensor."""
+    """The spec of a sparse tensor.
+
+    Args:
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+
+    Returns:
+        A `tf.SparseTensorSpec`.
+
+    Example:
+        >>> tf.data.experimental.SparseTensorStructure(tf.int32, [2, 3])
+        SparseTensorSpec(TensorShape([Dimension(2), Dimension(3)]), tf.int32)
+    """
     return SparseTensorSpec(shape, dtype)
 
 
 def RaggedTensorStructure(dtype, shape, ragged_rank):
-    """The spec of a ragged tensor."""
+    """The spec of a ragged tensor.
+
+    Args:
+        dtype: The type of the elements.
+        shape: The lengths of the axes.
+        ragged_rank: How many dimensions are ragged.
+
+    Returns:
+        A `tf.RaggedTensorSpec`.
+
+    Example:
+        >>> tf.data.experimental.RaggedTensorStructure(tf.int32, [2, None], 1)
+        RaggedTensorSpec(TensorShape([Dimension(2), Dimension(None)]), tf.int32, 1, tf.int64)
+    """
     return RaggedTensorSpec(shape, dtype, ragged_rank)

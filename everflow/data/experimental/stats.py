@@ -8,11 +8,11 @@ from everflow.framework import raw_ops as raw
 class StatsAggregatorV1:
     """Adds up statistics of the iterators over datasets that are given it by their options.
 
-    >>> aggregator = tf.data.experimental.StatsAggregator()
-    >>> options = tf.data.Options()
-    >>> options.experimental_stats.aggregator = aggregator
-    >>> dataset = dataset.apply(tf.data.experimental.latency_stats("read")).with_options(options)
-    >>> tf.add_to_collection(tf.GraphKeys.SUMMARIES, aggregator.get_summary())
+    Example:
+        >>> aggregator = tf.data.experimental.StatsAggregator()
+        >>> options = tf.data.Options()
+        >>> options.experimental_stats.aggregator = aggregator
+        >>> dataset = tf.data.Dataset.range(3).with_options(options)
     """
 
     def __init__(self):

@@ -41,7 +41,19 @@ _PARAMETERS = parameters(
 
 @for_any_head(_PARAMETERS)
 class BaselineEstimator(Estimator):
-    """A baseline for any head."""
+    """A baseline for any head.
+
+    Args:
+        head: What turns the model's result into predictions and a loss: a head of `tf.contrib.estimator`.
+        model_dir: The folder of checkpoints and event files.
+        optimizer: An optimizer, a function that makes one, or its name.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+
+    Example:
+        >>> head = tf.estimator.RegressionHead()
+        >>> tf.estimator.BaselineEstimator(head, model_dir="model").model_dir
+        'model'
+    """
 
     def _set_up(self, head, model_dir, optimizer, config):
         def model_fn(features, labels, mode, config):
@@ -62,10 +74,38 @@ class BaselineEstimator(Estimator):
 class BaselineClassifier(BaselineEstimator):
     """Tells how frequent each class is.
 
-    >>> classifier = tf.estimator.BaselineClassifier(n_classes=3)
+    Args:
+        model_dir: The folder of checkpoints and event files.
+        n_classes: How many classes there are.
+        weight_column: The feature that says how much each example counts.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        optimizer: An optimizer, a function that makes one, or its name.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+
+    Example:
+        >>> classifier = tf.estimator.BaselineClassifier(n_classes=3, model_dir="model")
+        >>> data = tf.estimator.inputs.numpy_input_fn({"x": np.ones([4])}, np.array([0, 1, 2, 1]), shuffle=False)
+        >>> classifier.train(data).get_variable_value("global_step")
+        np.int64(1)
     """
 
 
 @regressor(_PARAMETERS)
 class BaselineRegressor(BaselineEstimator):
-    """Predicts the mean of the labels."""
+    """Predicts the mean of the labels.
+
+    Args:
+        model_dir: The folder of checkpoints and event files.
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+        optimizer: An optimizer, a function that makes one, or its name.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+
+    Example:
+        >>> regressor = tf.estimator.BaselineRegressor(model_dir="model")
+        >>> data = tf.estimator.inputs.numpy_input_fn({"x": np.ones([4])}, np.ones([4], np.float32), shuffle=False)
+        >>> regressor.train(data).get_variable_value("global_step")
+        np.int64(1)
+    """

@@ -325,7 +325,32 @@ def _takes_all_but(*names):
 class BoostedTreesClassifier(_BoostedTreesBase):
     """Boosted trees that tell two classes apart.
 
-    >>> classifier = tf.estimator.BoostedTreesClassifier([age, fare, sex], n_batches_per_layer=1, n_trees=50, max_depth=3)
+    Args:
+        feature_columns: The feature columns that the model sees.
+        n_batches_per_layer: How many batches are looked at before a layer of the trees is grown.
+        model_dir: The folder of checkpoints and event files.
+        n_classes: How many classes there are: 2.
+        weight_column: The feature that says how much each example counts.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        n_trees: How many trees are grown.
+        max_depth: How deep a tree may be.
+        learning_rate: How much each tree counts.
+        l1_regularization: The cost of the absolute value of a leaf.
+        l2_regularization: The cost of the square of a leaf.
+        tree_complexity: The cost of each leaf more.
+        min_node_weight: The least weight that a node's examples have together.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        center_bias: Whether the mean of the labels is predicted before the first tree.
+        pruning_mode: `none`, `pre` or `post`: when branches that don't help are cut.
+        quantile_sketch_epsilon: How exact the buckets of float features are.
+        train_in_memory: Whether all data is kept in memory while training.
+
+    Example:
+        >>> column = tf.feature_column.numeric_column("x")
+        >>> x = tf.feature_column.bucketized_column(column, [0.5])
+        >>> classifier = tf.estimator.BoostedTreesClassifier([x], n_batches_per_layer=1, n_trees=1, model_dir="model")
+        >>> type(classifier).__name__
+        'BoostedTreesClassifier'
     """
 
     @_takes_all_but("head", "label_dimension")
@@ -338,7 +363,33 @@ class BoostedTreesClassifier(_BoostedTreesBase):
 
 
 class BoostedTreesRegressor(_BoostedTreesBase):
-    """Boosted trees that predict a number."""
+    """Boosted trees that predict a number.
+
+    Args:
+        feature_columns: The feature columns that the model sees.
+        n_batches_per_layer: How many batches are looked at before a layer of the trees is grown.
+        model_dir: The folder of checkpoints and event files.
+        label_dimension: How many numbers are to be predicted for each example: 1.
+        weight_column: The feature that says how much each example counts.
+        n_trees: How many trees are grown.
+        max_depth: How deep a tree may be.
+        learning_rate: How much each tree counts.
+        l1_regularization: The cost of the absolute value of a leaf.
+        l2_regularization: The cost of the square of a leaf.
+        tree_complexity: The cost of each leaf more.
+        min_node_weight: The least weight that a node's examples have together.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        center_bias: Whether the mean of the labels is predicted before the first tree.
+        pruning_mode: `none`, `pre` or `post`: when branches that don't help are cut.
+        quantile_sketch_epsilon: How exact the buckets of float features are.
+        train_in_memory: Whether all data is kept in memory while training.
+
+    Example:
+        >>> x = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("x"), [0.5])
+        >>> regressor = tf.estimator.BoostedTreesRegressor([x], n_batches_per_layer=1, n_trees=1, model_dir="model")
+        >>> type(regressor).__name__
+        'BoostedTreesRegressor'
+    """
 
     @_takes_all_but("head", "n_classes", "label_vocabulary")
     def __init__(self, label_dimension, weight_column, **given):
@@ -349,7 +400,32 @@ class BoostedTreesRegressor(_BoostedTreesBase):
 
 
 class BoostedTreesEstimator(_BoostedTreesBase):
-    """Boosted trees for any head of one logit."""
+    """Boosted trees for any head of one logit.
+
+    Args:
+        feature_columns: The feature columns that the model sees.
+        n_batches_per_layer: How many batches are looked at before a layer of the trees is grown.
+        head: What turns the model's result into predictions and a loss: a head of `tf.contrib.estimator`.
+        model_dir: The folder of checkpoints and event files.
+        weight_column: The feature that says how much each example counts.
+        n_trees: How many trees are grown.
+        max_depth: How deep a tree may be.
+        learning_rate: How much each tree counts.
+        l1_regularization: The cost of the absolute value of a leaf.
+        l2_regularization: The cost of the square of a leaf.
+        tree_complexity: The cost of each leaf more.
+        min_node_weight: The least weight that a node's examples have together.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        center_bias: Whether the mean of the labels is predicted before the first tree.
+        pruning_mode: `none`, `pre` or `post`: when branches that don't help are cut.
+        quantile_sketch_epsilon: How exact the buckets of float features are.
+
+    Example:
+        >>> x = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("x"), [0.5])
+        >>> head = tf.contrib.estimator.regression_head()
+        >>> type(tf.estimator.BoostedTreesEstimator([x], 1, head, model_dir="model")).__name__
+        'BoostedTreesEstimator'
+    """
 
     @_takes_all_but("n_classes", "label_dimension", "label_vocabulary", "train_in_memory")
     def __init__(self, **given):

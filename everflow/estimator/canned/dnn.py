@@ -76,8 +76,23 @@ _PARAMETERS = parameters(
 class DNNEstimator(Estimator):
     """A fully connected network over feature columns for any head.
 
-    >>> estimator = tf.estimator.DNNEstimator(
-    ...     head=tf.contrib.estimator.multi_label_head(n_classes=3), hidden_units=[64, 32], feature_columns=columns)
+    Args:
+        head: What turns the model's result into predictions and a loss: a head of `tf.contrib.estimator`.
+        hidden_units: How many units each hidden layer has.
+        feature_columns: The feature columns that the model sees.
+        model_dir: The folder of checkpoints and event files.
+        optimizer: An optimizer, a function that makes one, or its name.
+        activation_fn: The function applied to each hidden layer.
+        dropout: The part of the units that is dropped while training.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        batch_norm: Whether hidden layers are normalized over the batch.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> tf.estimator.DNNEstimator(tf.contrib.estimator.regression_head(), [10], [x], model_dir="model").model_dir
+        'model'
     """
 
     def _set_up(self, head, hidden_units, feature_columns, model_dir, optimizer, config, warm_start_from, **settings):
@@ -104,20 +119,84 @@ class DNNEstimator(Estimator):
 class DNNClassifier(DNNEstimator):
     """A fully connected network over feature columns that tells classes apart.
 
-    >>> classifier = tf.estimator.DNNClassifier([10, 10], [tf.feature_column.numeric_column("x", shape=4)], n_classes=3)
-    >>> classifier.train(input_fn, steps=1000)
+    Args:
+        hidden_units: How many units each hidden layer has.
+        feature_columns: The feature columns that the model sees.
+        model_dir: The folder of checkpoints and event files.
+        n_classes: How many classes there are.
+        weight_column: The feature that says how much each example counts.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        optimizer: An optimizer, a function that makes one, or its name.
+        activation_fn: The function applied to each hidden layer.
+        dropout: The part of the units that is dropped while training.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        batch_norm: Whether hidden layers are normalized over the batch.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x", shape=[2])
+        >>> classifier = tf.estimator.DNNClassifier([10], [x], n_classes=3, model_dir="model")
+        >>> data = tf.estimator.inputs.numpy_input_fn({"x": np.ones([4, 2])}, np.array([0, 1, 2, 1]), shuffle=False)
+        >>> _ = classifier.train(data)
+        >>> next(classifier.predict(data))["probabilities"].shape
+        (3,)
     """
 
 
 @regressor(_PARAMETERS)
 class DNNRegressor(DNNEstimator):
-    """A fully connected network over feature columns that predicts numbers."""
+    """A fully connected network over feature columns that predicts numbers.
+
+    Args:
+        hidden_units: How many units each hidden layer has.
+        feature_columns: The feature columns that the model sees.
+        model_dir: The folder of checkpoints and event files.
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+        optimizer: An optimizer, a function that makes one, or its name.
+        activation_fn: The function applied to each hidden layer.
+        dropout: The part of the units that is dropped while training.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        batch_norm: Whether hidden layers are normalized over the batch.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> tf.estimator.DNNRegressor([10], [x], model_dir="model").model_dir
+        'model'
+    """
 
 
 def dnn_logit_fn_builder(
     units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
 ):
-    """A function of features and mode that gives the logits of a network over the columns."""
+    """A function of features and mode that gives the logits of a network over the columns.
+
+    Args:
+        units: How many logits.
+        hidden_units: How many units each hidden layer has.
+        feature_columns: The feature columns that the model sees.
+        activation_fn: The function applied to each hidden layer.
+        dropout: The part of the units that is dropped while training.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        batch_norm: Whether hidden layers are normalized over the batch.
+
+    Returns:
+        A function.
+
+    Raises:
+        ValueError: If `units` is no whole number.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> logits = tf.estimator.experimental.dnn_logit_fn_builder(2, [10], [x], tf.nn.relu, None, None, False)
+        >>> logits({"x": tf.ones([4, 1])}, tf.estimator.ModeKeys.TRAIN).shape.as_list()
+        [4, 2]
+    """
     if not isinstance(units, int):
         raise ValueError(f"units must be an int.  Given type: {type(units)}")
     settings = hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm

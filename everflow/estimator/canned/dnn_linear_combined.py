@@ -90,7 +90,28 @@ _PARAMETERS = parameters(
 
 @for_any_head(_PARAMETERS, but=["warm_start_from", "batch_norm"])
 class DNNLinearCombinedEstimator(Estimator):
-    """A linear model and a network, trained together, for any head."""
+    """A linear model and a network, trained together, for any head.
+
+    Args:
+        head: What turns the model's result into predictions and a loss: a head of `tf.contrib.estimator`.
+        model_dir: The folder of checkpoints and event files.
+        linear_feature_columns: The feature columns that the linear part sees.
+        linear_optimizer: The optimizer of the linear part.
+        dnn_feature_columns: The feature columns that the deep part sees.
+        dnn_optimizer: The optimizer of the deep part.
+        dnn_hidden_units: How many units each hidden layer of the deep part has.
+        dnn_activation_fn: The function applied to each hidden layer of the deep part.
+        dnn_dropout: The part of the deep part's units that is dropped while training.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        linear_sparse_combiner: How the linear part joins several values: `sum`, `mean` or `sqrtn`.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> head = tf.contrib.estimator.regression_head()
+        >>> tf.estimator.DNNLinearCombinedEstimator(head, "model", linear_feature_columns=[x]).model_dir
+        'model'
+    """
 
     def _set_up(self, head, model_dir, config, warm_start_from=None, batch_norm=False, **settings):
         wide, deep = _part(settings, "linear_"), _part(settings, "dnn_")
@@ -112,11 +133,58 @@ class DNNLinearCombinedEstimator(Estimator):
 class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
     """A wide and deep model that tells classes apart.
 
-    >>> classifier = tf.estimator.DNNLinearCombinedClassifier(
-    ...     linear_feature_columns=[crossed], dnn_feature_columns=[embedded], dnn_hidden_units=[100, 50])
+    Args:
+        model_dir: The folder of checkpoints and event files.
+        linear_feature_columns: The feature columns that the linear part sees.
+        linear_optimizer: The optimizer of the linear part.
+        dnn_feature_columns: The feature columns that the deep part sees.
+        dnn_optimizer: The optimizer of the deep part.
+        dnn_hidden_units: How many units each hidden layer of the deep part has.
+        dnn_activation_fn: The function applied to each hidden layer of the deep part.
+        dnn_dropout: The part of the deep part's units that is dropped while training.
+        n_classes: How many classes there are.
+        weight_column: The feature that says how much each example counts.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        batch_norm: Whether hidden layers are normalized over the batch.
+        linear_sparse_combiner: How the linear part joins several values: `sum`, `mean` or `sqrtn`.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> model = tf.estimator.DNNLinearCombinedClassifier("model", linear_feature_columns=[x], dnn_feature_columns=[x], dnn_hidden_units=[10])
+        >>> model.model_dir
+        'model'
     """
 
 
 @regressor(_PARAMETERS)
 class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
-    """A wide and deep model that predicts numbers."""
+    """A wide and deep model that predicts numbers.
+
+    Args:
+        model_dir: The folder of checkpoints and event files.
+        linear_feature_columns: The feature columns that the linear part sees.
+        linear_optimizer: The optimizer of the linear part.
+        dnn_feature_columns: The feature columns that the deep part sees.
+        dnn_optimizer: The optimizer of the deep part.
+        dnn_hidden_units: How many units each hidden layer of the deep part has.
+        dnn_activation_fn: The function applied to each hidden layer of the deep part.
+        dnn_dropout: The part of the deep part's units that is dropped while training.
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+        input_layer_partitioner: A function that says into how many parts variables of the input layer are cut.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        batch_norm: Whether hidden layers are normalized over the batch.
+        linear_sparse_combiner: How the linear part joins several values: `sum`, `mean` or `sqrtn`.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> model = tf.estimator.DNNLinearCombinedRegressor("model", linear_feature_columns=[x], dnn_feature_columns=[x], dnn_hidden_units=[10])
+        >>> model.model_dir
+        'model'
+    """

@@ -41,9 +41,23 @@ class KMeans(Estimator):
 
     Each `train` goes over what the input function gives; the first batches also choose where the centres begin.
 
-    >>> kmeans = tf.estimator.experimental.KMeans(num_clusters=5, use_mini_batch=False)
-    >>> kmeans.train(lambda: tf.train.limit_epochs(points, num_epochs=1))
-    >>> kmeans.cluster_centers()
+    Args:
+        num_clusters: How many clusters.
+        model_dir: The folder of checkpoints and event files.
+        initial_clusters: `random`, `kmeans_plus_plus`, centres, or a function that gives them.
+        distance_metric: `squared_euclidean` or `cosine`.
+        seed: A number that makes the random numbers the same in each run of the program.
+        use_mini_batch: Whether each step sees a batch; else all data.
+        mini_batch_steps_per_iteration: After how many steps centres change.
+        kmeans_plus_plus_num_retries: How many points are tried for each centre.
+        relative_tolerance: The change of the loss below which it ends.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        feature_columns: The feature columns; all features if None.
+
+    Example:
+        >>> kmeans = tf.estimator.experimental.KMeans(2, "model")
+        >>> kmeans.model_dir
+        'model'
     """
 
     SQUARED_EUCLIDEAN_DISTANCE = clustering.SQUARED_EUCLIDEAN_DISTANCE

@@ -92,7 +92,22 @@ _PARAMETERS = parameters(
 
 @for_any_head(_PARAMETERS, but=["warm_start_from"])
 class LinearEstimator(Estimator):
-    """A linear model over feature columns for any head."""
+    """A linear model over feature columns for any head.
+
+    Args:
+        head: What turns the model's result into predictions and a loss: a head of `tf.contrib.estimator`.
+        feature_columns: The feature columns that the model sees.
+        model_dir: The folder of checkpoints and event files.
+        optimizer: An optimizer, a function that makes one, or its name.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        partitioner: A function that says into how many parts variables are cut.
+        sparse_combiner: How several values of a categorical feature are joined: `sum`, `mean` or `sqrtn`.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> tf.estimator.LinearEstimator(tf.contrib.estimator.regression_head(), [x], model_dir="model").model_dir
+        'model'
+    """
 
     def _set_up(
         self, head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from=None
@@ -124,16 +139,67 @@ class LinearEstimator(Estimator):
 
 @classifier(_PARAMETERS)
 class LinearClassifier(LinearEstimator):
-    """A linear model over feature columns that tells classes apart: logistic regression."""
+    """A linear model over feature columns that tells classes apart: logistic regression.
+
+    Args:
+        feature_columns: The feature columns that the model sees.
+        model_dir: The folder of checkpoints and event files.
+        n_classes: How many classes there are.
+        weight_column: The feature that says how much each example counts.
+        label_vocabulary: The labels as strings; None for whole numbers from 0.
+        optimizer: An optimizer, a function that makes one, or its name.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        partitioner: A function that says into how many parts variables are cut.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        sparse_combiner: How several values of a categorical feature are joined: `sum`, `mean` or `sqrtn`.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> tf.estimator.LinearClassifier([x], model_dir="model").model_dir
+        'model'
+    """
 
 
 @regressor(_PARAMETERS)
 class LinearRegressor(LinearEstimator):
-    """A linear model over feature columns that predicts numbers: linear regression."""
+    """A linear model over feature columns that predicts numbers: linear regression.
+
+    Args:
+        feature_columns: The feature columns that the model sees.
+        model_dir: The folder of checkpoints and event files.
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+        optimizer: An optimizer, a function that makes one, or its name.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        partitioner: A function that says into how many parts variables are cut.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        loss_reduction: How the losses of a batch become one: a value of `tf.losses.Reduction`.
+        sparse_combiner: How several values of a categorical feature are joined: `sum`, `mean` or `sqrtn`.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> tf.estimator.LinearRegressor([x], model_dir="model").model_dir
+        'model'
+    """
 
 
 def linear_logit_fn_builder(units, feature_columns, sparse_combiner="sum"):
-    """A function of features that gives the logits of a linear model over the columns."""
+    """A function of features that gives the logits of a linear model over the columns.
+
+    Args:
+        units: How many logits.
+        feature_columns: The feature columns that the model sees.
+        sparse_combiner: How several values of a categorical feature are joined: `sum`, `mean` or `sqrtn`.
+
+    Returns:
+        A function.
+
+    Example:
+        >>> logits = tf.estimator.experimental.linear_logit_fn_builder(2, [tf.feature_column.numeric_column("x")])
+        >>> logits({"x": tf.ones([4, 1])}).shape.as_list()
+        [4, 2]
+    """
 
     def linear_logit_fn(features):
         return linear_logits(features, units, feature_columns, sparse_combiner)

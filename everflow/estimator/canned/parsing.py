@@ -11,7 +11,25 @@ from everflow.ops.io.examples import FixedLenFeature
 def classifier_parse_example_spec(
     feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None
 ):
-    """What `tf.io.parse_example` needs to give a classifier its features, its label (one class) and its weights."""
+    """What `tf.io.parse_example` needs to give a classifier its features, its label (one class) and its weights.
+
+    Args:
+        feature_columns: The feature columns that the model sees.
+        label_key: The name of the label.
+        label_dtype: The type of the label.
+        label_default: The label where an example has none; None makes that an error.
+        weight_column: The feature that says how much each example counts.
+
+    Returns:
+        A dictionary for `tf.parse_example`.
+
+    Raises:
+        ValueError: If a name is taken twice.
+
+    Example:
+        >>> sorted(tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("x")], "label"))
+        ['label', 'x']
+    """
     label = FixedLenFeature((1,), label_dtype, label_default)
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
 
@@ -19,7 +37,26 @@ def classifier_parse_example_spec(
 def regressor_parse_example_spec(
     feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1, weight_column=None
 ):
-    """What `tf.io.parse_example` needs to give a regressor its features, its label of some numbers and weights."""
+    """What `tf.io.parse_example` needs to give a regressor its features, its label of some numbers and weights.
+
+    Args:
+        feature_columns: The feature columns that the model sees.
+        label_key: The name of the label.
+        label_dtype: The type of the label.
+        label_default: The label where an example has none; None makes that an error.
+        label_dimension: How many numbers are to be predicted for each example.
+        weight_column: The feature that says how much each example counts.
+
+    Returns:
+        A dictionary for `tf.parse_example`.
+
+    Raises:
+        ValueError: If a name is taken twice.
+
+    Example:
+        >>> sorted(tf.estimator.regressor_parse_example_spec([tf.feature_column.numeric_column("x")], "label"))
+        ['label', 'x']
+    """
     label = FixedLenFeature((label_dimension,), label_dtype, label_default)
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
 

@@ -14,7 +14,12 @@ from everflow.saved_model.utils import build_tensor_info
 
 
 class ExportOutput(abc.ABC):
-    """An output of a model, for one signature."""
+    """An output of a model, for one signature.
+
+    Example:
+        >>> isinstance(tf.estimator.export.PredictOutput({"y": tf.constant(1.0)}), tf.estimator.export.ExportOutput)
+        True
+    """
 
     @abc.abstractmethod
     def as_signature_def(self, receiver_tensors):
@@ -51,7 +56,16 @@ def _check_tensor(name, value, kind, fits):
 
 
 class ClassificationOutput(ExportOutput):
-    """Scores, names of classes, or both."""
+    """Scores, names of classes, or both.
+
+    Args:
+        scores: Floats [batch, classes], or None.
+        classes: Strings [batch, classes], or None.
+
+    Example:
+        >>> tf.estimator.export.ClassificationOutput(scores=tf.constant([[0.1, 0.9]])).scores.shape.as_list()
+        [1, 2]
+    """
 
     def __init__(self, scores=None, classes=None):
         if scores is None and classes is None:
@@ -72,7 +86,15 @@ class ClassificationOutput(ExportOutput):
 
 
 class RegressionOutput(ExportOutput):
-    """A number for each example."""
+    """A number for each example.
+
+    Args:
+        value: Floats.
+
+    Example:
+        >>> tf.estimator.export.RegressionOutput(tf.constant([0.5])).value.shape.as_list()
+        [1]
+    """
 
     def __init__(self, value):
         _check_tensor("value", value, "floats", lambda dtype: dtype.is_floating)
@@ -87,7 +109,15 @@ class RegressionOutput(ExportOutput):
 
 
 class PredictOutput(ExportOutput):
-    """Any tensors by name; a single one is named "output"."""
+    """Any tensors by name; a single one is named "output".
+
+    Args:
+        outputs: A tensor, or tensors by name.
+
+    Example:
+        >>> sorted(tf.estimator.export.PredictOutput(tf.constant(1.0)).outputs)
+        ['output']
+    """
 
     def __init__(self, outputs):
         self._outputs = _named(outputs, "Prediction", "output")

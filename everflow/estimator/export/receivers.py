@@ -54,7 +54,18 @@ _SERVING_FIELDS = ("features", "receiver_tensors", "receiver_tensors_alternative
 
 
 class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", _SERVING_FIELDS)):
-    """The features of a served model, the tensors that are fed, and other sets of tensors that may be fed instead."""
+    """The features of a served model, the tensors that are fed, and other sets of tensors that may be fed instead.
+
+    Args:
+        features: The features: a tensor, or tensors by name.
+        receiver_tensors: What is fed: a tensor, or tensors by name.
+        receiver_tensors_alternatives: Other sets of tensors that may be fed, by name.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None])
+        >>> sorted(tf.estimator.export.ServingInputReceiver({"x": x}, x).features)
+        ['x']
+    """
 
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
         if features is None:
@@ -66,7 +77,18 @@ class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", _SERVI
 
 
 class TensorServingInputReceiver(collections.namedtuple("TensorServingInputReceiver", _SERVING_FIELDS)):
-    """A `ServingInputReceiver` for model functions whose features are one tensor rather than a dict."""
+    """A `ServingInputReceiver` for model functions whose features are one tensor rather than a dict.
+
+    Args:
+        features: The features: a tensor, or tensors by name.
+        receiver_tensors: What is fed: a tensor, or tensors by name.
+        receiver_tensors_alternatives: Other sets of tensors that may be fed, by name.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None])
+        >>> tf.estimator.export.TensorServingInputReceiver(x, x).features is x
+        True
+    """
 
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
         if features is None:
@@ -106,8 +128,17 @@ class SupervisedInputReceiver(
 def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=None):
     """A function that makes a receiver of serialized `tf.train.Example`s.
 
-    >>> spec = {"x": tf.FixedLenFeature([2], tf.float32)}
-    >>> estimator.export_saved_model("export", tf.estimator.export.build_parsing_serving_input_receiver_fn(spec))
+    Args:
+        feature_spec: What to parse, as `tf.parse_example` takes it.
+        default_batch_size: The size of a batch; any if None.
+
+    Returns:
+        A function.
+
+    Example:
+        >>> make = tf.estimator.export.build_parsing_serving_input_receiver_fn({"x": tf.FixedLenFeature([1], tf.float32)})
+        >>> sorted(make().features)
+        ['x']
     """
 
     def serving_input_receiver_fn():
@@ -131,7 +162,20 @@ def _placeholders_like(tensors, batch_size):
 
 
 def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
-    """A function that makes a receiver whose features are fed as they are: placeholders like the given tensors."""
+    """A function that makes a receiver whose features are fed as they are: placeholders like the given tensors.
+
+    Args:
+        features: The features: a tensor, or tensors by name.
+        default_batch_size: The size of a batch; any if None.
+
+    Returns:
+        A function.
+
+    Example:
+        >>> make = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.ones([1, 2])})
+        >>> make().features["x"].shape.as_list()
+        [None, 2]
+    """
 
     def serving_input_receiver_fn():
         receivers = {key: _placeholder_like(tensor, default_batch_size) for key, tensor in features.items()}
@@ -150,7 +194,24 @@ def _supervised_receiver(features, labels):
 
 
 def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=None):
-    """A function that makes a receiver of features and labels, fed as they are."""
+    """A function that makes a receiver of features and labels, fed as they are.
+
+    Args:
+        features: The features, by name.
+        labels: The labels.
+        default_batch_size: The size of a batch; any if None.
+
+    Returns:
+        A function.
+
+    Raises:
+        ValueError: If features and labels share a name.
+
+    Example:
+        >>> make = tf.estimator.experimental.build_raw_supervised_input_receiver_fn({"x": tf.ones([2])}, tf.ones([2]))
+        >>> sorted(make().receiver_tensors)
+        ['label', 'x']
+    """
 
     def supervised_input_receiver_fn():
         return _supervised_receiver(

@@ -10,7 +10,28 @@ from everflow.estimator.inputs.feeding import check_shuffle, dequeue_batch, enqu
 def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1):
     """An input function over arrays: `x` an array or a dict of them, `y` labels likewise or None.
 
-    >>> estimator.train(tf.estimator.inputs.numpy_input_fn({"x": images}, labels, batch_size=100, num_epochs=None, shuffle=True), steps=1000)
+    Args:
+        x: An array, or arrays by name.
+        y: The labels likewise, or None.
+        batch_size: How many elements make a batch.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is random: True or False, it must be said.
+        queue_capacity: The most examples that wait.
+        num_threads: How many threads work at it.
+
+    Returns:
+        A function without arguments; it returns features and labels.
+
+    Raises:
+        ValueError: If lengths differ, `shuffle` isn't said, or names are taken twice.
+        TypeError: If `x` is something else.
+
+    Example:
+        >>> data = tf.estimator.inputs.numpy_input_fn({"x": np.arange(4)}, np.arange(4), batch_size=2, shuffle=False)
+        >>> features, labels = data()
+        >>> with tf.train.MonitoredSession() as session:
+        ...     print(session.run([features["x"], labels]))
+        [array([0, 1]), array([0, 1])]
     """
     check_shuffle(shuffle)
 

@@ -13,7 +13,21 @@ def pandas_input_fn(
     """An input function over a DataFrame: features by column, and labels from a Series or, by column, from a DataFrame
     of the same index.
 
-    >>> estimator.train(tf.estimator.inputs.pandas_input_fn(table, table["price"], shuffle=True))
+    Args:
+        x: The DataFrame.
+        y: A Series or DataFrame of the same index, or None.
+        batch_size: How many elements make a batch.
+        num_epochs: How often to go through all of them; for ever if None.
+        shuffle: Whether the order is random: True or False, it must be said.
+        queue_capacity: The most examples that wait.
+        num_threads: How many threads work at it.
+        target_column: What the labels are called.
+
+    Returns:
+        A function without arguments; it returns features and labels.
+
+    Raises:
+        ValueError: If indices differ, a name is taken twice, or `shuffle` isn't said.
     """
     check_shuffle(shuffle)
     if y is not None:

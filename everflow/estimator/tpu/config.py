@@ -12,7 +12,12 @@ from everflow.platform.signatures import parameters, takes
 
 
 class InputPipelineConfig:
-    """How input is spread over a TPU's hosts."""
+    """How input is spread over a TPU's hosts.
+
+    Example:
+        >>> tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2
+        3
+    """
 
     PER_SHARD_V1 = 1
     PER_HOST_V1 = 2
@@ -59,7 +64,23 @@ _PARAMETERS = parameters(
 
 
 class TPUConfig(collections.namedtuple("TPUConfig", _PARAMETERS)):
-    """What a program wants of a TPU."""
+    """What a program wants of a TPU.
+
+    Args:
+        iterations_per_loop: How many steps are run at a time.
+        num_shards: How many replicas there are.
+        num_cores_per_replica: How many cores a replica has.
+        per_host_input_for_training: A value of `InputPipelineConfig`.
+        tpu_job_name: The job of the TPU's hosts.
+        initial_infeed_sleep_secs: How many seconds to wait before input.
+        input_partition_dims: How inputs are cut over the cores of a replica.
+        eval_training_input_configuration: The same for evaluation while training.
+        experimental_host_call_every_n_steps: Every how many steps the host is called.
+
+    Example:
+        >>> tf.estimator.tpu.TPUConfig(iterations_per_loop=100).iterations_per_loop
+        100
+    """
 
     @takes(_PARAMETERS)
     def __new__(cls, **given):
@@ -97,7 +118,20 @@ class TPUConfig(collections.namedtuple("TPUConfig", _PARAMETERS)):
 
 
 class RunConfig(_RunConfig):
-    """A `tf.estimator.RunConfig` with a `TPUConfig`."""
+    """A `tf.estimator.RunConfig` with a `TPUConfig`.
+
+    Args:
+        tpu_config: A `TPUConfig`.
+        evaluation_master: The server for evaluation.
+        master: The server to connect to.
+        cluster: A `TPUClusterResolver`.
+        **kwargs: What `tf.estimator.RunConfig` takes.
+
+    Example:
+        >>> config = tf.estimator.tpu.RunConfig(tpu_config=tf.estimator.tpu.TPUConfig(iterations_per_loop=10))
+        >>> config.tpu_config.iterations_per_loop
+        10
+    """
 
     def __init__(self, tpu_config=None, evaluation_master=None, master=None, cluster=None, **kwargs):
         super().__init__(**kwargs)

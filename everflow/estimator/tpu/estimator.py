@@ -26,7 +26,29 @@ _RESERVED = ("batch_size", "context")
 class TPUEstimator(Estimator):
     """An estimator for programs written for TPUs; here it runs with `use_tpu=False`, on a CPU or GPU.
 
-    >>> estimator = tf.estimator.tpu.TPUEstimator(model_fn, config=tf.estimator.tpu.RunConfig(), use_tpu=False, train_batch_size=32)
+    Args:
+        model_fn: The model function.
+        model_dir: The folder of checkpoints and event files.
+        config: A `tf.estimator.tpu.RunConfig`.
+        params: Hyperparameters, which the model function gets, with `batch_size`.
+        use_tpu: Whether a TPU is used: False here.
+        train_batch_size: The size of a batch for training.
+        eval_batch_size: The size of a batch for evaluation.
+        predict_batch_size: The size of a batch for prediction.
+        batch_axis: The axis of the batch of each input.
+        eval_on_tpu: Whether evaluation runs on the TPU, too.
+        export_to_tpu: Whether a graph for TPUs is exported.
+        export_to_cpu: Whether a graph for CPUs is exported.
+        warm_start_from: A checkpoint, or `tf.estimator.WarmStartSettings`, whose values variables start with.
+        embedding_config_spec: Embeddings on the TPU.
+        export_saved_model_api_version: Which form of export.
+
+    Example:
+        >>> config = tf.estimator.tpu.RunConfig(model_dir="model")
+        >>> estimator = tf.estimator.tpu.TPUEstimator(lambda features, labels, mode, params: None, config=config,
+        ...     use_tpu=False, train_batch_size=8)
+        >>> estimator.model_dir
+        'model'
     """
 
     @takes(

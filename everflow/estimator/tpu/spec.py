@@ -18,7 +18,26 @@ _PARAMETERS = parameters(
 
 
 class TPUEstimatorSpec(collections.namedtuple("TPUEstimatorSpec", _PARAMETERS)):
-    """What a model function for TPUs returns. `eval_metrics` and `host_call` are (function, tensors as a list or dict)."""
+    """What a model function for TPUs returns. `eval_metrics` and `host_call` are (function, tensors as a list or dict).
+
+    Args:
+        mode: A value of `tf.estimator.ModeKeys`.
+        predictions: What is predicted, by name.
+        loss: The loss, a scalar.
+        train_op: The operation of a training step.
+        eval_metrics: A function and its tensors, in a list or by name.
+        export_outputs: What is exported, by signature.
+        scaffold_fn: A function that returns a `tf.train.Scaffold`.
+        host_call: A function and its tensors, called on the host.
+        training_hooks: Hooks for training.
+        evaluation_hooks: Hooks for evaluation.
+        prediction_hooks: Hooks for prediction.
+
+    Example:
+        >>> spec = tf.estimator.tpu.TPUEstimatorSpec(tf.estimator.ModeKeys.PREDICT, predictions={"y": tf.constant([1.0])})
+        >>> sorted(spec.predictions)
+        ['y']
+    """
 
     @takes(_PARAMETERS)
     def __new__(cls, **given):

@@ -336,7 +336,7 @@ def temporal_padding(x, padding=(1, 1)):
         A tensor.
 
     Raises:
-        ValueError: If the data format, padding or mode isn't known.
+        AssertionError: If it isn't two numbers.
 
     Example:
         >>> tf.keras.backend.temporal_padding(tf.ones([1, 4, 3]), (2, 1)).shape.as_list()

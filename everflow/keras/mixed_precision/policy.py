@@ -98,6 +98,7 @@ def set_policy(policy):
         None.
 
     Raises:
+        NotImplementedError: If variables were to be cast when they are read.
         ValueError: If it doesn't infer types.
 
     Example:

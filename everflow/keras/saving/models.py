@@ -22,8 +22,8 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
         None.
 
     Raises:
-        ImportError: If h5py is not installed.
         NotImplementedError: If the model can't be written in this format.
+        ValueError: If the format isn't known.
 
     Example:
         >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])

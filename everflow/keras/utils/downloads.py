@@ -43,16 +43,14 @@ def get_file(
         The path.
 
     Raises:
-        Exception: If it can't be downloaded.
+        ValueError: If its checksum is another one.
 
     Example:
         >>> import os, pathlib
         >>> with open("a.txt", "w") as file:
         ...     _ = file.write("text")
         >>> path = tf.keras.utils.get_file("b.txt", pathlib.Path("a.txt").absolute().as_uri(), cache_dir=os.getcwd())
-        Downloading data from file:///tmp/tmpkg6749a_/a.txt
-
-    4/4 [==============================] - 0s 18us/step
+        Downloading data from ...
         >>> os.path.basename(path)
         'b.txt'
     """

@@ -209,7 +209,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
         conjugate: Whether the elements are conjugated, too.
 
     Returns:
-        Matrices: [..., m, n].
+        Matrices [..., m, n].
 
     Raises:
         ValueError: If the rank is less than 2.
@@ -307,7 +307,8 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
         A tensor of the same shape.
 
     Raises:
-        ValueError: If both names of an argument are given, or no axis of steps.
+        TypeError: If no axis of steps is given.
+        ValueError: If both names of an argument are given.
 
     Example:
         >>> sess.run(tf.reverse_sequence([[1, 2, 3, 0], [4, 5, 0, 0]], [3, 2], seq_axis=1))

@@ -6,7 +6,12 @@ import enum
 
 
 class Feature(enum.Enum):
-    """Parts of the conversion that a caller may ask for."""
+    """Parts of the conversion that a caller may ask for.
+
+    Example:
+        >>> tf.autograph.experimental.Feature.LISTS.name
+        'LISTS'
+    """
 
     ALL = "ALL"
     ASSERT_STATEMENTS = "ASSERT_STATEMENTS"

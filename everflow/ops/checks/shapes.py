@@ -269,7 +269,21 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """Assert the sizes of tensors and how they go together: numbers are sizes, other symbols stand for one size each.
 
-    >>> tf.debugging.assert_shapes([(x, ("N", "Q")), (y, ("N", "D")), (weights, ("N",))])
+    Args:
+        shapes: Shapes by tensor, or pairs of both; None in a shape is any size.
+        data: What is shown when it fails: a list of tensors; `x` and `y` if None.
+        summarize: How many entries of each tensor to show.
+        message: Text to put before what the error says.
+        name: The name of the operations.
+
+    Returns:
+        An operation; one that does nothing where all is known.
+
+    Raises:
+        ValueError: If a size is known and doesn't fit.
+
+    Example:
+        >>> sess.run(tf.debugging.assert_shapes([(tf.ones([2, 3]), ("batch", 3)), (tf.ones([2]), ("batch",))]))
     """
     message = message or ""
     with name_scope(name, "assert_shapes", [shapes, data]):

@@ -445,7 +445,7 @@ def add_check_numerics_ops():
         An operation that groups the checks.
 
     Raises:
-        RuntimeError: When executing eagerly, or if the graph has control flow.
+        ValueError: If the graph has operations in a `tf.cond` or `tf.while_loop`.
 
     Example:
         >>> y = tf.sqrt(tf.constant([4.0]))

@@ -36,7 +36,8 @@ def group(*inputs, **kwargs):
         An operation.
 
     Raises:
-        TypeError: If an input is something else, or a keyword isn't known.
+        TypeError: If an input is something else.
+        ValueError: If a keyword isn't known.
 
     Example:
         >>> a, b = tf.Variable(0), tf.Variable(0)

@@ -135,7 +135,18 @@ MOST_KEPT = 64
 
 @contextlib.contextmanager
 def function_executor_type(executor_type):
-    """A context whose calls of functions ask for this kind of executor; here it only travels with the graph."""
+    """A context whose calls of functions ask for this kind of executor; here it only travels with the graph.
+
+    Args:
+        executor_type: Its name.
+
+    Yields:
+        None.
+
+    Example:
+        >>> with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+        ...     pass
+    """
     token = _executor_type.set(executor_type or "")
     try:
         yield

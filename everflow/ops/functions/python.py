@@ -91,6 +91,7 @@ def py_func(func, inp, Tout, stateful=True, name=None):
         it.
 
     Raises:
+        TypeError: If `func` is a ufunc of numpy.
         ValueError: If `Tout` and what is returned don't fit together, when it runs.
 
     Example:

@@ -94,6 +94,15 @@ _as_python = [False]
 def run_functions_eagerly(run_eagerly):
     """Have calls of `tf.function`s run their Python line by line, untraced, so that a debugger can follow; or no
     longer.
+
+    Args:
+        run_eagerly: Whether.
+
+    Returns:
+        None.
+
+    Example:
+        >>> tf.config.experimental_run_functions_eagerly(False)
     """
     _as_python[0] = bool(run_eagerly)
 

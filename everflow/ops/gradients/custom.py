@@ -33,8 +33,8 @@ def custom_gradient(f):
         A function that returns only the result.
 
     Raises:
-        TypeError: If keyword arguments are given while drawing a graph, or `grad_fn` can't take `variables` that are
-            used.
+        TypeError: If `grad_fn` can't take `variables` that are used.
+        ValueError: If keyword arguments are given while drawing a graph.
 
     Example:
         >>> @tf.custom_gradient

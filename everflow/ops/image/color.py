@@ -424,10 +424,70 @@ def _linear_conversion(name, matrix, doc):
     return convert
 
 
-rgb_to_yiq = _linear_conversion("rgb_to_yiq", _RGB_TO_YIQ, "RGB images in the YIQ space of NTSC.")
-yiq_to_rgb = _linear_conversion("yiq_to_rgb", _YIQ_TO_RGB, "YIQ images in RGB.")
-rgb_to_yuv = _linear_conversion("rgb_to_yuv", _RGB_TO_YUV, "RGB images in the YUV space of PAL.")
-yuv_to_rgb = _linear_conversion("yuv_to_rgb", _YUV_TO_RGB, "YUV images in RGB.")
+rgb_to_yiq = _linear_conversion(
+    "rgb_to_yiq",
+    _RGB_TO_YIQ,
+    """RGB images in the YIQ space of NTSC.
+
+Args:
+    images: An image [height, width, channels], or a batch of images.
+
+Returns:
+    Images of the same shape.
+
+Example:
+    >>> np.round(sess.run(tf.image.rgb_to_yiq([[[1.0, 0.5, 0.25]]])), 3)
+    array([[[0.621, 0.378, 0.028]]], dtype=float32)
+""",
+)
+yiq_to_rgb = _linear_conversion(
+    "yiq_to_rgb",
+    _YIQ_TO_RGB,
+    """YIQ images in RGB.
+
+Args:
+    images: An image [height, width, channels], or a batch of images.
+
+Returns:
+    Images of the same shape.
+
+Example:
+    >>> np.round(sess.run(tf.image.yiq_to_rgb([[[1.0, 0.5, 0.25]]])), 3)
+    array([[[1.633, 0.702, 0.873]]], dtype=float32)
+""",
+)
+rgb_to_yuv = _linear_conversion(
+    "rgb_to_yuv",
+    _RGB_TO_YUV,
+    """RGB images in the YUV space of PAL.
+
+Args:
+    images: An image [height, width, channels], or a batch of images.
+
+Returns:
+    Images of the same shape.
+
+Example:
+    >>> np.round(sess.run(tf.image.rgb_to_yuv([[[1.0, 0.5, 0.25]]])), 3)
+    array([[[ 0.621, -0.183,  0.332]]], dtype=float32)
+""",
+)
+yuv_to_rgb = _linear_conversion(
+    "yuv_to_rgb",
+    _YUV_TO_RGB,
+    """YUV images in RGB.
+
+Args:
+    images: An image [height, width, channels], or a batch of images.
+
+Returns:
+    Images of the same shape.
+
+Example:
+    >>> np.round(sess.run(tf.image.yuv_to_rgb([[[1.0, 0.5, 0.25]]])), 3)
+    array([[[1.285, 0.658, 2.016]]], dtype=float32)
+""",
+)
 
 
 # Shape rules

@@ -85,7 +85,7 @@ def matrix_determinant(input, name=None):
         name: The name of the operation in the graph.
 
     Returns:
-        Numbers: [...].
+        Numbers [...].
 
     Example:
         >>> sess.run(tf.matrix_determinant([[1.0, 2.0], [3.0, 4.0]]))

@@ -19,18 +19,39 @@ from everflow.ops.lookup.static import (
 
 
 class TextFileIndex:
-    """What stands for a key or value instead of a column: the whole line, or its number."""
+    """What stands for a key or value instead of a column: the whole line, or its number.
+
+    Example:
+        >>> tf.lookup.TextFileIndex.WHOLE_LINE, tf.lookup.TextFileIndex.LINE_NUMBER
+        (-2, -1)
+    """
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
 
 
 class TextFileInitializer(TableInitializerBase):
-    """Fills a table with a key and a value from each line of a file: columns, the whole line, or its number.
+    r"""Fills a table with a key and a value from each line of a file: columns, the whole line, or its number.
 
-    >>> tf.lookup.TextFileInitializer(
-    ...     "vocab.txt", tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER
-    ... )
+    Args:
+        filename: The file.
+        key_dtype: The type of the keys.
+        key_index: The column of the keys, or a value of `TextFileIndex`.
+        value_dtype: The type of the values.
+        value_index: The column of the values, or a value of `TextFileIndex`.
+        vocab_size: How many lines there are, where that is known.
+        delimiter: What separates columns.
+        name: The name of the operation in the graph.
+
+    Example:
+        >>> with open("words.txt", "w") as file:
+        ...     print("a", "b", sep="\n", file=file)
+        >>> index = tf.lookup.TextFileIndex
+        >>> words = tf.lookup.TextFileInitializer("words.txt", tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER)
+        >>> table = tf.lookup.StaticHashTable(words, -1)
+        >>> sess.run(tf.tables_initializer())
+        >>> sess.run(table.lookup(tf.constant(["b"])))
+        array([1])
     """
 
     def __init__(

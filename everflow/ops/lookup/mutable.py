@@ -118,7 +118,24 @@ class MutableHashTable(_MutableTable):
 
 
 class DenseHashTable(_MutableTable):
-    """A faster mutable table that uses more memory and sets two keys aside."""
+    """A faster mutable table that uses more memory and sets two keys aside.
+
+    Args:
+        key_dtype: The type of the keys.
+        value_dtype: The type of the values.
+        default_value: What stands for keys that aren't there.
+        empty_key: A key that is never used.
+        deleted_key: Another key that is never used.
+        initial_num_buckets: How many buckets there are at first, a power of 2.
+        name: The name of the operation in the graph.
+        checkpoint: Whether checkpoints save it.
+
+    Example:
+        >>> table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=0, deleted_key=-1)
+        >>> sess.run(table.insert(tf.constant([5], tf.int64), tf.constant([50], tf.int64)))
+        >>> sess.run(table.lookup(tf.constant([5, 6], tf.int64)))
+        array([50, -1])
+    """
 
     def __init__(
         self,

@@ -154,8 +154,16 @@ class InitializableLookupTableBase(LookupInterface):
 class StaticHashTable(InitializableLookupTableBase):
     """A table that is filled by its initializer and doesn't change after.
 
-    >>> init = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
-    >>> table = tf.lookup.StaticHashTable(init, default_value=-1)
+    Args:
+        initializer: What fills it.
+        default_value: What stands for keys that aren't there.
+        name: The name of the operation in the graph.
+
+    Example:
+        >>> table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), default_value=-1)
+        >>> sess.run(tf.tables_initializer())
+        >>> sess.run(table.lookup(tf.constant(["a", "z"])))
+        array([ 1, -1], dtype=int32)
     """
 
     def __init__(self, initializer, default_value, name=None):
@@ -212,7 +220,21 @@ class TableInitializerBase:
 
 
 class KeyValueTensorInitializer(TableInitializerBase):
-    """Fills a table from a tensor of keys and a tensor of values."""
+    """Fills a table from a tensor of keys and a tensor of values.
+
+    Args:
+        keys: The keys.
+        values: The values, as many.
+        key_dtype: The type of the keys; their own if None.
+        value_dtype: The type of the values; their own if None.
+        name: The name of the operation in the graph.
+
+    Example:
+        >>> table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), -1)
+        >>> sess.run(tf.tables_initializer())
+        >>> sess.run(table.lookup(tf.constant(["b", "c"])))
+        array([ 2, -1], dtype=int32)
+    """
 
     def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
         self._keys = convert_to_tensor(keys, dtype=key_dtype, name="keys")
@@ -347,7 +369,18 @@ def _check_id_table(table, key_dtype):
 class StaticVocabularyTable(IdTableWithHashBuckets):
     """A vocabulary with at least one bucket for words it doesn't have.
 
-    >>> table = tf.lookup.StaticVocabularyTable(initializer, num_oov_buckets=5)
+    Args:
+        initializer: What fills it, with int64 values.
+        num_oov_buckets: How many buckets other keys are spread over.
+        lookup_key_dtype: The type of the keys that are looked up.
+        name: The name of the operation in the graph.
+
+    Example:
+        >>> words = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64))
+        >>> table = tf.lookup.StaticVocabularyTable(words, num_oov_buckets=1)
+        >>> sess.run(tf.tables_initializer())
+        >>> sess.run(table.lookup(tf.constant(["b", "z"])))
+        array([1, 2])
     """
 
     def __init__(self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None):

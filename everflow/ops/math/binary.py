@@ -483,6 +483,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
         A tensor of that shape.
 
     Raises:
+        TypeError: If the tensors are not of `tensor_dtype`.
         ValueError: If there are no tensors, or they differ in type or shape.
 
     Example:

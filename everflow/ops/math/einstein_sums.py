@@ -28,6 +28,7 @@ def einsum(equation, *inputs, **kwargs):
         A tensor.
 
     Raises:
+        TypeError: If a keyword isn't known.
         ValueError: If the equation doesn't fit the inputs.
 
     Example:

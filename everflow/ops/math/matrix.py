@@ -42,7 +42,7 @@ def matmul(
         name: The name of the operation in the graph.
 
     Returns:
-        Matrices: [..., n, k].
+        Matrices [..., n, k].
 
     Raises:
         ValueError: If a matrix is to be transposed and adjoint, or shapes don't fit.

@@ -31,6 +31,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         A vector.
 
     Raises:
+        AssertionError: If the numbers are of a type that can't be counted in.
         ValueError: If `dtype` is given and less exact than the arguments.
 
     Example:

@@ -86,7 +86,7 @@ def leaky_relu(features, alpha=0.2, name=None):
         A tensor of the same shape.
 
     Raises:
-        ValueError: If the tensor doesn't hold numbers.
+        TypeError: If `alpha` is a tensor.
 
     Example:
         >>> sess.run(tf.nn.leaky_relu([-1.0, 2.0]))

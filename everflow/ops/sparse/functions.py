@@ -400,6 +400,7 @@ def sparse_expand_dims(sp_input, axis=None, name=None):
         A SparseTensor.
 
     Raises:
+        TypeError: If the axis is no number.
         ValueError: If the axis is out of range.
 
     Example:

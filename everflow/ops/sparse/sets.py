@@ -14,7 +14,22 @@ not_differentiable("DenseToDenseSetOperation", "DenseToSparseSetOperation", "Spa
 
 
 def set_size(a, validate_indices=True):
-    """How many distinct values each row of a SparseTensor's last dimension has."""
+    """How many distinct values each row of a SparseTensor's last dimension has.
+
+    Args:
+        a: The SparseTensor.
+        validate_indices: Whether indices are looked at before they are used.
+
+    Returns:
+        Numbers, int32.
+
+    Raises:
+        TypeError: If it isn't sparse.
+
+    Example:
+        >>> sess.run(tf.sets.set_size(tf.SparseTensor([[0, 0], [0, 1]], [5, 5], [1, 2])))
+        array([1], dtype=int32)
+    """
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not isinstance(a, SparseTensor):
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
@@ -24,17 +39,57 @@ def set_size(a, validate_indices=True):
 
 
 def set_intersection(a, b, validate_indices=True):
-    """The values that rows of `a` and of `b` share, as a SparseTensor."""
+    """The values that rows of `a` and of `b` share, as a SparseTensor.
+
+    Args:
+        a: Rows of values, dense or sparse.
+        b: Rows of values, dense or sparse, as many.
+        validate_indices: Whether indices are looked at before they are used.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sets.intersection([[1, 2, 3]], [[2, 5]])).values
+        array([2], dtype=int32)
+    """
     return _operate(a, b, "intersection", validate_indices)
 
 
 def set_difference(a, b, aminusb=True, validate_indices=True):
-    """The values of rows of `a` that `b` lacks (or the other way round), as a SparseTensor."""
+    """The values of rows of `a` that `b` lacks (or the other way round), as a SparseTensor.
+
+    Args:
+        a: Rows of values, dense or sparse.
+        b: Rows of values, dense or sparse, as many.
+        aminusb: Whether what `b` lacks is wanted; else what `a` lacks.
+        validate_indices: Whether indices are looked at before they are used.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sets.difference([[1, 2, 3]], [[2]])).values
+        array([1, 3], dtype=int32)
+    """
     return _operate(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
 def set_union(a, b, validate_indices=True):
-    """The values that rows of `a` or of `b` have, as a SparseTensor."""
+    """The values that rows of `a` or of `b` have, as a SparseTensor.
+
+    Args:
+        a: Rows of values, dense or sparse.
+        b: Rows of values, dense or sparse, as many.
+        validate_indices: Whether indices are looked at before they are used.
+
+    Returns:
+        A SparseTensor.
+
+    Example:
+        >>> sess.run(tf.sets.set_union([[1, 2, 3]], [[2, 5]])).values
+        array([1, 2, 3, 5], dtype=int32)
+    """
     return _operate(a, b, "union", validate_indices)
 
 

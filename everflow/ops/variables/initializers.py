@@ -350,22 +350,66 @@ class GlorotNormal(VarianceScaling):
 
 
 def lecun_normal(seed=None):
-    """Truncated normal values by the number of inputs."""
+    """Truncated normal values by the number of inputs.
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        An initializer.
+
+    Example:
+        >>> sess.run(tf.initializers.lecun_normal(seed=1)([2, 3])).shape
+        (2, 3)
+    """
     return VarianceScaling(scale=1.0, mode="fan_in", distribution="truncated_normal", seed=seed)
 
 
 def lecun_uniform(seed=None):
-    """Uniform values by the number of inputs."""
+    """Uniform values by the number of inputs.
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        An initializer.
+
+    Example:
+        >>> sess.run(tf.initializers.lecun_uniform(seed=1)([2, 3])).shape
+        (2, 3)
+    """
     return VarianceScaling(scale=1.0, mode="fan_in", distribution="uniform", seed=seed)
 
 
 def he_normal(seed=None):
-    """Truncated normal values by the number of inputs, for rectified units."""
+    """Truncated normal values by the number of inputs, for rectified units.
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        An initializer.
+
+    Example:
+        >>> sess.run(tf.initializers.he_normal(seed=1)([2, 3])).shape
+        (2, 3)
+    """
     return VarianceScaling(scale=2.0, mode="fan_in", distribution="truncated_normal", seed=seed)
 
 
 def he_uniform(seed=None):
-    """Uniform values by the number of inputs, for rectified units."""
+    """Uniform values by the number of inputs, for rectified units.
+
+    Args:
+        seed: A number that makes the random numbers the same in each run of the program.
+
+    Returns:
+        An initializer.
+
+    Example:
+        >>> sess.run(tf.initializers.he_uniform(seed=1)([2, 3])).shape
+        (2, 3)
+    """
     return VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=seed)
 
 
@@ -413,7 +457,17 @@ class Orthogonal(TypedInitializer):
 
 
 class Identity(TypedInitializer):
-    """The identity matrix times `gain`."""
+    """The identity matrix times `gain`.
+
+    Args:
+        gain: The factor.
+        dtype: The type of the elements, where the call doesn't say it.
+
+    Example:
+        >>> sess.run(tf.initializers.identity(2.0)([2, 2]))
+        array([[2., 0.],
+               [0., 2.]], dtype=float32)
+    """
 
     _settings = ("gain",)
 
