@@ -43,6 +43,21 @@ _LAUNCHER = (
 )  # `everflow run`; what is below it is not the program's
 
 
+class _Absent:
+    """A member that symbolic tensors haven't, and what to do instead. `hasattr` finds nothing."""
+
+    def __init__(self, instead: str) -> None:
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        called = f" {tensor.name}" if tensor is not None else ""
+        said = f"{owner.__name__!r} object{called} has no attribute {self._name!r}: {self._instead}"
+        raise AttributeError(said, name=self._name)
+
+
 class Tensor:
     """A symbolic handle to one output of an Operation: it has no value until a Session computes it."""
 
@@ -201,6 +216,8 @@ class Tensor:
         )
 
     __nonzero__ = __bool__
+
+    numpy = _Absent("it has no value until it is run. Use sess.run(tensor) or tensor.eval(), or eager execution.")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(

@@ -28,7 +28,9 @@ class Explanation:
             return f"{said} (Everflow {EVERFLOW_VERSION} doesn't have it yet)"
         root = self._namespace._everflow_root
         meant = [f"tf.{public}" for public in ending_in(self._name) if resolve(root, public) is not None]
-        meant = meant or difflib.get_close_matches(self._name, [n for n in dir(self._namespace) if n[0] != "_"], 3, 0.75)
+        meant = meant or difflib.get_close_matches(
+            self._name, [n for n in dir(self._namespace) if n[0] != "_"], 3, 0.75
+        )
         return f"{said}. Did you mean {' or '.join(meant[:2])}?" if meant else said
 
     __repr__ = __str__

@@ -50,7 +50,9 @@ def test_nothing_near():
 
 def test_every_namespace_explains():
     assert MISSING_CONTRIB
-    for path in "app bitwise config contrib.layers estimator.export keras.backend layers losses saved_model.loader".split():
+    for (
+        path
+    ) in "app bitwise config contrib.layers estimator.export keras.backend layers losses saved_model.loader".split():
         with pytest.raises(AttributeError, match=f"module 'tensorflow.{path}' has no attribute 'qqqqqq'"):
             _ = resolve(tf, path).qqqqqq
 
