@@ -64,9 +64,8 @@ class Tensor:
     # Whether it has a value; `eager.EagerTensor` does.
     is_eager = False
 
-    # Only tensors that have a value have these.
+    # Only tensors that have a value have this.
     _value: Any
-    numpy: Callable[[], Any]
     # `ops` installs it, with the operators below.
     __getitem__: Callable[..., Any]
 
@@ -217,7 +216,9 @@ class Tensor:
 
     __nonzero__ = __bool__
 
-    numpy = _Absent("it has no value until it is run. Use sess.run(tensor) or tensor.eval(), or eager execution.")
+    numpy: Callable[[], Any] = _Absent(  # type: ignore[assignment]
+        "it has no value until it is run. Use sess.run(tensor) or tensor.eval(), or eager execution."
+    )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(

@@ -16,6 +16,7 @@ import types
 from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+FOLDED = "of everflow; EVERFLOW_TRACEBACK=full shows them"
 _UNEXPECTED = re.compile(r".*\bgot an unexpected keyword argument '(\w+)'")
 # A foreign library's frames are folded only where they lie between ours.
 _OTHERS = tuple(
@@ -53,7 +54,7 @@ def _folded(stack: list[traceback.FrameSummary]) -> list[traceback.FrameSummary]
             continue
         if row:
             inner = row[-1]
-            said = f"{len(row)} frames of everflow; EVERFLOW_TRACEBACK=full shows them"
+            said = f"{len(row)} frame{'s' * (len(row) > 1)} {FOLDED}"
             kept.append(traceback.FrameSummary(inner.filename, inner.lineno, f"{inner.name} ({said})", line=""))
         row = []
         if frame is not None:
