@@ -17,7 +17,7 @@ def draw(graph: Graph, depth: int = 99, only: Iterable[str] = ()) -> str:
     if only:
         kinds = {name: kinds[name] for name in kinds if name in set(only)}
         edges = {(a, b) for a, b in edges if a in kinds and b in kinds}
-    layers = _in_layers(kinds, edges)
+    layers = in_layers(kinds, edges)
     widths = {name: 18 + 7.6 * max(len(name.split("/")[-1]), 4) for name in kinds}
     total = max(sum(widths[name] + GAP for name in layer) for layer in layers) + GAP
     places = {}
@@ -51,14 +51,14 @@ def _nodes_and_edges(graph: Graph, depth: int) -> tuple[dict[str, str], set[tupl
     return kinds, {(a, b) for a, b in edges if a != b and a in kinds and b in kinds}
 
 
-def _in_layers(kinds: dict[str, str], edges: set[tuple[str, str]]) -> list[list[str]]:
+def in_layers(kinds: Iterable[str], edges: set[tuple[str, str]]) -> list[list[str]]:
     """Boxes below all that they take from; in each layer below what they take, as far as that goes."""
     level = dict.fromkeys(kinds, 0)
-    for _ in kinds:
+    for _ in level:
         for a, b in edges:
             level[b] = max(level[b], level[a] + 1)
     layers: list[list[str]] = [[] for _ in range(max(level.values()) + 1)]
-    for name in kinds:
+    for name in level:
         layers[level[name]].append(name)
     place = {name: i - len(layer) / 2 for layer in layers for i, name in enumerate(layer)}
     for layer in layers[1:]:

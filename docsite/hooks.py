@@ -20,6 +20,8 @@ from mkdocs.structure.pages import Page
 
 ROOT = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # MkDocs loads this file by its path
+from docsite import flowcharts  # noqa: E402
+
 SOURCE = "source/"
 # The documents that are pages by themselves, and files whose links are followed.
 DOCUMENTS = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "examples/README.md"]
@@ -110,7 +112,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links to files of the repository lead to their pages."""
+    """Links to files of the repository lead to their pages; flowcharts are drawn."""
     shown = page.file.src_uri
     folder = os.path.dirname(shown)
 
@@ -121,4 +123,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
                 return os.path.relpath(_page(path), folder).replace(os.sep, "/")
         return match[1]
 
+    markdown = flowcharts.FENCE.sub(lambda match: flowcharts.draw(match[1]), markdown)
     return _LINK.sub(changed, markdown)

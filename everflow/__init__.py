@@ -107,6 +107,25 @@ def __dir__():
 
 _make_namespace(_sys.modules[__name__])
 
+
+def load_ipython_extension(shell):
+    """What `%load_ext everflow` calls."""
+    from everflow.notebook import magics  # only notebooks need it
+
+    magics.load(shell)
+
+
+def _show_in_notebooks() -> None:
+    """Where IPython runs, it shows graphs, tensors and signatures as pictures and tables."""
+    shell = _sys.modules["IPython"].get_ipython() if "IPython" in _sys.modules else None
+    if shell is not None:
+        from everflow.notebook import displays  # only notebooks need it
+
+        displays.register(shell)
+
+
+_show_in_notebooks()
+
 # The names on `tf` itself: to add one, add it to an import here. Nothing of this is imported when a program runs:
 # `__getattr__` reads which module has a name, and loads that module when the name is first touched. Type checkers and
 # editors take it as it stands.

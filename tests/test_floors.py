@@ -30,7 +30,7 @@ FLOORS = [
     {"rnn"},
     {"feature_column", "lite"},
     {"tpu"},
-    {"estimator", "tools"},
+    {"estimator", "tools", "notebook"},
     {"contrib"},
     {"compat", "legacy", "__init__"},
     {"as_tensorflow", "cli", "__main__"},

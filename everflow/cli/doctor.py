@@ -26,9 +26,9 @@ from everflow.version import EVERFLOW_VERSION, VERSION
 OPTIONAL = (
     ("h5py", 'h5py (or "everflow[keras]")', "Keras weights and models in HDF5"),
     ("tensorboard", 'tensorboard (or "everflow[tensorboard]")', "looking at logs in a browser"),
-    ("matplotlib", "matplotlib", "everflow plot --to FILE, and programs that draw"),
-    ("ipykernel", "ipykernel", "notebooks: everflow kernel install"),
-    ("pydot", "pydot", "tf.keras.utils.plot_model"),
+    ("matplotlib", 'matplotlib (or "everflow[plot]")', "everflow plot --to FILE, and programs that draw"),
+    ("ipykernel", 'ipykernel (or "everflow[notebook]")', "notebooks: everflow kernel install"),
+    ("pydot", 'pydot (or "everflow[plot]")', "tf.keras.utils.plot_model"),
     ("pandas", "pandas", "input functions of data frames"),
     ("lmdb", 'lmdb (or "everflow[lmdb]")', "LMDB files"),
 )

@@ -75,6 +75,7 @@ def install(folder: str, display_name: str) -> str:
     if os.path.exists(folder) and not _is_ours(folder):
         raise ValueError(f"{folder} has a kernel that is not everflow's; choose another --name")
     launch = [sys.executable, "-m", "everflow", "run", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    launch += ["--ext", "everflow"]  # pictures, %%tf, and short tracebacks
     spec = {"argv": launch, "display_name": display_name, "language": "python", "metadata": {"debugger": True}}
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     staged = tempfile.mkdtemp(prefix=".everflow-", dir=os.path.dirname(folder))

@@ -15,13 +15,13 @@ import io
 import os
 import runpy
 import sys
-import traceback
 import types
 from collections.abc import Callable
 
 from everflow.cli import inheritance, preparing
 from everflow.cli.preparing import Manner
 from everflow.legacy.paths import installed_tensorflow
+from everflow.platform import tracebacks
 from everflow.version import EVERFLOW_VERSION
 
 USAGE = "everflow run [-v] [--tf0 | --tf1] [--py2] (SCRIPT | -m MODULE | -c CODE | -) [ARGUMENT ...]"
@@ -183,7 +183,7 @@ def _show(error: BaseException) -> None:
     if sys.excepthook is not sys.__excepthook__:
         sys.excepthook(type(error), error, frames)
     else:
-        traceback.print_exception(type(error), error, frames)
+        print(*tracebacks.lines(error, frames), sep="\n", file=sys.stderr)
     for line in preparing.told(error):
         print(line, file=sys.stderr)
 

@@ -38,6 +38,9 @@ OK = 0
 UNAVAILABLE: int
 
 
+_PACKAGE_ROOT = __file__.rpartition("framework")[0]
+
+
 class OpError(Exception):
     """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`.
 
@@ -85,11 +88,10 @@ class OpError(Exception):
     def __str__(self) -> str:
         if self._op is None:
             return self._message
+        frames = self._op.traceback  # `op.traceback` has those of the package, too
+        shown = [frame for frame in frames if not frame[0].startswith(_PACKAGE_ROOT)] or frames
         lines = [self._message, "", f"Original stack trace for {self._op.name!r}:"]
-        lines += [
-            f'  File "{file}", line {line}, in {function}\n    {text}'
-            for file, line, function, text in self._op.traceback
-        ]
+        lines += [f'  File "{file}", line {line}, in {function}\n    {text}' for file, line, function, text in shown]
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -43,6 +43,21 @@ _LAUNCHER = (
 )  # `everflow run`; what is below it is not the program's
 
 
+class _Absent:
+    """A member that symbolic tensors haven't, and what to do instead. `hasattr` finds nothing."""
+
+    def __init__(self, instead: str) -> None:
+        self._instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        called = f" {tensor.name}" if tensor is not None else ""
+        said = f"{owner.__name__!r} object{called} has no attribute {self._name!r}: {self._instead}"
+        raise AttributeError(said, name=self._name)
+
+
 class Tensor:
     """A symbolic handle to one output of an Operation: it has no value until a Session computes it.
 
@@ -62,9 +77,8 @@ class Tensor:
     # Whether it has a value; `eager.EagerTensor` does.
     is_eager = False
 
-    # Only tensors that have a value have these.
+    # Only tensors that have a value have this.
     _value: Any
-    numpy: Callable[[], Any]
     # `ops` installs it, with the operators below.
     __getitem__: Callable[..., Any]
 
@@ -214,6 +228,10 @@ class Tensor:
         )
 
     __nonzero__ = __bool__
+
+    numpy: Callable[[], Any] = _Absent(  # type: ignore[assignment]
+        "it has no value until it is run. Use sess.run(tensor) or tensor.eval(), or eager execution."
+    )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 MOST_CHANGES = 200
 
 
-def explain(plan: Any, journal: Sequence[tuple[str, str, str]] = ()) -> str:
+class Explanation(str):
+    """The stages of a plan as text; notebooks show it as such, too."""
+
+    __slots__ = ()
+
+
+def explain(plan: Any, journal: Sequence[tuple[str, str, str]] = ()) -> Explanation:
     """The stages of a plan as text; `journal` says what its rules changed, where somebody wrote that down.
 
     >>> print(sess.explain(loss, [x, y]))
@@ -27,13 +33,13 @@ def explain(plan: Any, journal: Sequence[tuple[str, str, str]] = ()) -> str:
     """
     shaped = getattr(plan, "plans", None)
     if shaped is None:
-        return "\n".join(_lines(plan, journal))
+        return Explanation("\n".join(_lines(plan, journal)))
     parts = ["\n".join(_lines(plan.general, journal))]
     for key, special in shaped.items():
         names = [feed.name for feed in plan.program.feeds]
         shapes = ", ".join(f"{names[i]} {list(shape)}" for i, shape in plan.shapes_of(key).items())
         parts.append("\n".join([f"for {shapes}:", *(f"  {line}" for line in _lines(special, ()))]))
-    return "\n".join(parts)
+    return Explanation("\n".join(parts))
 
 
 def _lines(plan: Any, journal: Sequence[tuple[str, str, str]]) -> list[str]:
