@@ -8,6 +8,7 @@ import enum
 import itertools
 import weakref
 
+from everflow.cluster.launchers import adopt_torchrun
 from everflow.cluster.server import Server
 from everflow.config.experimental import list_physical_devices
 from everflow.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
@@ -17,6 +18,7 @@ from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, reduced
 from everflow.distribute.reduction import mirrored_on
 from everflow.distribute.strategy import Strategy
 from everflow.distribute.values import DistributedValues, DistributedVariable, Mirrored, devices_of
+from everflow.framework import strategy_context
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import DeviceSpec
@@ -47,7 +49,10 @@ class MultiWorkerMirroredStrategy(Strategy):
     def __init__(self, communication=CollectiveCommunication.AUTO, cluster_resolver=None, _gpus=None):
         if not isinstance(communication, CollectiveCommunication):
             raise AssertionError(f"communication must be a CollectiveCommunication, not {communication!r}")
-        super().__init__(CollectiveExtended(self, communication, cluster_resolver or TFConfigClusterResolver(), _gpus))
+        if cluster_resolver is None:
+            adopt_torchrun()
+            cluster_resolver = TFConfigClusterResolver()
+        super().__init__(CollectiveExtended(self, communication, cluster_resolver, _gpus))
 
     def _input_context(self) -> InputContext:
         extended = self.extended
@@ -113,6 +118,7 @@ class CollectiveExtended(MirroredExtended):
     def _create_variable_across(self, next_creator, kwargs):
         """The chief's first value is everybody's."""
         if self.num_workers > 1:
+            strategy_context.belongs_to_worker(get_default_graph(), self._container_strategy())
             kwargs = dict(kwargs, initial_value=self._broadcast_initial(kwargs["initial_value"], kwargs.get("dtype")))
         return super()._create_variable_across(next_creator, kwargs)
 

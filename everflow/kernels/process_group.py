@@ -69,9 +69,35 @@ class Store:
         except RuntimeError as e:
             raise errors.UnavailableError(None, None, f"The store at {address} can't be reached: {e}") from None
 
+    @classmethod
+    def of_environment(cls) -> Store:
+        """The one that torchrun keeps for the processes it has started, or the first of them for all."""
+        host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        kept_by_agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+        is_master = os.environ["RANK"] == "0" and not kept_by_agent
+        timeout = timeout_of_environment()
+        if (host, port) not in _stores:
+            try:
+                store = dist.TCPStore(host, port, is_master=is_master, wait_for_workers=False, timeout=timeout)
+            except RuntimeError as e:
+                raise errors.UnavailableError(None, None, f"The store at {host}:{port} can't be reached: {e}") from None
+            _stores[host, port] = cls(store, f"{host}:{port}")
+        return _stores[host, port]
+
+    def tell(self, key: str, word: str) -> None:
+        """Leave word for the others."""
+        self.store.set(key, word)
+
+    def told(self, key: str) -> str:
+        """What somebody has left, or will."""
+        return self.store.get(key).decode()
+
     def part(self, name: str) -> Store:
         """The same store, with names of its own."""
         return Store(dist.PrefixStore(name, self.store), self.address)
+
+
+_stores: dict[tuple[str, int], Store] = {}  # a process may keep one only once
 
 
 @dataclass(eq=False, slots=True)
