@@ -102,16 +102,22 @@ class CollectiveExtended(MirroredExtended):
             config.experimental.collective_group_leader = self._leader
         return config
 
-    def session_target(self, config: config_pb2.ConfigProto | None = None) -> str:
-        """What a session of this worker takes as its target; its server is started where it is not running yet."""
-        if self.task is None or self.num_workers == 1:
-            return ""
+    def session_place(self, config: config_pb2.ConfigProto | None = None) -> tuple[str, config_pb2.ConfigProto]:
+        """The target and settings of a session of this worker; its server is started where it is not running yet.
+
+        Its variables end with the session: after a failure all workers begin with the same checkpoint.
+        """
+        made = config_pb2.ConfigProto()
+        if config is not None:
+            made.CopyFrom(config)
+        if self.num_workers == 1:
+            return "", made
+        self.update_config_proto(made)
         address = self._cluster.task_address(*self.task)
         if address not in _servers:
-            made = type(config)() if config is not None else config_pb2.ConfigProto()
-            made.CopyFrom(config or made)
-            _servers[address] = Server(self._cluster, *self.task, config=self.update_config_proto(made))
-        return _servers[address].target
+            _servers[address] = Server(self._cluster, *self.task, config=made)
+        made.isolate_session_state = True
+        return _servers[address].target, made
 
     # --- variables ---------------------------------------------------------------------------
 

@@ -224,9 +224,9 @@ def session_without_initializing(op_input_list=()):
         return session
     graph = graph_from_inputs(op_input_list) if op_input_list else get_graph()
     if _thread.session is None or _thread.session.graph is not graph or _thread.session._closed:
-        worker, config = worker_of(graph), _session_config()
-        target = "" if worker is None else worker.extended.session_target(config)
-        config = config if worker is None else worker.update_config_proto(config)
+        worker, target, config = worker_of(graph), "", _session_config()
+        if worker is not None:
+            target, config = worker.extended.session_place(config)
         _thread.session = Session(target, graph=graph, config=config)
     return _thread.session
 
