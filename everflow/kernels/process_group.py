@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -316,3 +317,10 @@ def _lost(error: RuntimeError) -> errors.OpError:
     return errors.UnavailableError(
         None, None, f"Another process of the group was lost, or took too long, during a collective operation: {error}"
     )
+
+
+def reduced_array(group: ProcessGroup, key: int, array: np.ndarray, merge: str = "Add") -> np.ndarray:
+    """What a group makes of numpy arrays, for programs that have no graph at hand."""
+    request = Request(key, REDUCE, torch.from_numpy(np.array(array)), merge)
+    result: np.ndarray = group.submit(request).result().numpy()
+    return result
