@@ -52,7 +52,7 @@ python.distribute     combinations                       : legacy.inner.distribu
 python.framework      combinations                       : legacy.inner.distribute.combinations
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
 python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
-python.distribute     cluster_resolver                   : distribute.cluster_resolver
+python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
