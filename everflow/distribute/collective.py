@@ -80,7 +80,8 @@ class CollectiveExtended(MirroredExtended):
         self._hint = communication.value
         gpus = len(list_physical_devices("GPU")) if gpus is None else gpus
         local = [f"/device:GPU:{i}" for i in range(gpus)] or ["/device:CPU:0"]
-        prefix = "/job:{}/task:{}".format(*self.task) if self.task else ""
+        # One worker alone, or an evaluator, has sessions in this process, which has no jobs.
+        prefix = "/job:{}/task:{}".format(*self.task) if self.num_workers > 1 else ""
         super().__init__(container_strategy, [prefix + name for name in local])
         self._worker_device = prefix
         self._first_replica_id = self.worker_index * len(self._devices)
@@ -97,7 +98,7 @@ class CollectiveExtended(MirroredExtended):
         rewrites = config.graph_options.rewrite_options
         rewrites.scoped_allocator_optimization = rewriter_config_pb2.RewriterConfig.ON
         rewrites.scoped_allocator_opts.enable_op[:] = ["CollectiveReduce"]
-        if self.task:
+        if self.num_workers > 1:
             config.device_filters[:] = [self._worker_device]
             config.experimental.collective_group_leader = self._leader
         return config

@@ -37,7 +37,11 @@ def test_the_place_of_a_worker(task):
     with_chief = {"chief": ["localhost:1"], "worker": ["localhost:2"], "evaluator": ["localhost:3"]}
     assert task(with_chief, "chief", 0).extended.should_checkpoint
     assert task(with_chief, "worker", 0).extended.worker_index == 1
-    assert task(with_chief, "evaluator", 0).num_replicas_in_sync == 1
+    evaluator = task(with_chief, "evaluator", 0)
+    assert evaluator.num_replicas_in_sync == 1 and evaluator.extended.session_place()[0] == ""
+    alone = task({"worker": ["localhost:1"]}, "worker", 0)
+    assert alone.extended.worker_devices == ("/replica:0/task:0/device:CPU:0",)
+    assert tf.estimator.RunConfig(train_distribute=alone).is_chief
     with pytest.raises(ValueError, match="no worker"):
         task(with_chief, "worker", 3)
     with pytest.raises(AssertionError, match="CollectiveCommunication"):
