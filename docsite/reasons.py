@@ -9,10 +9,7 @@ from __future__ import annotations
 MISSING_NAMES = {
     "contrib.distribute.TPUStrategy": "needs a TPU",
     "contrib.distribute.initialize_tpu_system": "needs a TPU",
-    "distribute.experimental.*": "collective ops between tasks: use parameter servers",
-    "contrib.distribute.*AllReduce*": "collective ops between tasks: use parameter servers",
     "contrib.distribute.*": "not yet",
-    "distribute.cluster_resolver.*": "asks a cloud's or scheduler's interface: write the ClusterSpec, or set TF_CONFIG",
     "config.experimental_connect_to_*": "eager execution on another machine: use a session on its server",
     "contrib.eager.*": "eager execution on another machine: use a session on its server",
     "train.sdca_*": "SDCA is not there yet: other optimizers train the same models",
@@ -37,7 +34,6 @@ MISSING_OP_TYPES = {
     "CrossReplicaSum": "needs a TPU",
     "AllToAll": "needs a TPU",
     "CollectivePermute": "needs a TPU",
-    "Collective*": "collective ops between tasks: use parameter servers",
     "Nccl*": "collective ops between GPUs: tf.distribute adds up without them",
     "Xla*": "made by TensorFlow's compiler, never by a program",
     "Bigtable*": "Google Cloud's Bigtable",

@@ -31,7 +31,7 @@ FLOORS = [
     {"feature_column", "lite"},
     {"tpu"},
     {"estimator", "tools", "notebook"},
-    {"contrib"},
+    {"contrib", "horovod"},
     {"compat", "legacy", "__init__"},
     {"as_tensorflow", "cli", "__main__"},
 ]

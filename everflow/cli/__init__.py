@@ -13,6 +13,7 @@ from everflow.version import EVERFLOW_VERSION, VERSION
 # Subcommand, what it does.
 COMMANDS = {
     "run": "run a program, with everflow as its tensorflow",
+    "launch": "run a program as the processes of a cluster on this machine",
     "profile": "run a program, and say where the time of its input pipelines goes",
     "new": "write a program to begin with",
     "inspect": "say what a checkpoint, SavedModel, graph, TensorFlow Lite model, event file or TFRecord file holds",

@@ -44,6 +44,8 @@ class RemoteExecutor:
         return self._peer.call(method, request, timeout=wire.seconds(timeout_in_ms), wait=wait)
 
     def list_devices(self) -> list[DeviceAttributes]:
+        if not self._handle:  # which devices there are depends on the session's filters and cluster
+            self.extend()
         request = master_pb2.ListDevicesRequest(session_handle=self._handle)
         response = self._call("ListDevices", request, self.config.operation_timeout_in_ms, wait=True)
         return [

@@ -27,6 +27,14 @@ class ClusterSpec:
             for index, address in sorted(self._jobs[name].items()):
                 job.tasks[index] = address
 
+    def addresses(self) -> dict[str, str]:
+        """The address of every task, by its name as devices have it: "/job:worker/replica:0/task:1"."""
+        return {
+            f"/job:{job}/replica:0/task:{index}": address
+            for job, tasks in self._jobs.items()
+            for index, address in tasks.items()
+        }
+
     def __bool__(self) -> bool:
         return bool(self._jobs)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from everflow.cluster import wire
+from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.master_session import MasterSession
 from everflow.framework import errors
 from everflow.framework.devices import DeviceSpec
@@ -45,10 +46,15 @@ class Master:
         config = type(self._default_config)()
         config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
-        peers = {self._worker.task: self._here, **self._filtered(config.device_filters)}
-        devices = self._devices(peers, call)
+        if config.cluster_def.job:
+            here, peers = self._tasks_of_client(config, request.target)
+        else:
+            here, peers = self._worker.task, self._filtered(self._peers, config.device_filters)
+        devices = self._devices({here: self._here, **peers}, call)
         handle = f"{next(self._serial):016x}"
-        session = MasterSession(handle, request.graph_def, config, self._worker, peers, devices)
+        session = MasterSession(
+            handle, request.graph_def, config, self._worker, here, {here: self._here, **peers}, devices
+        )
         with self._lock:
             self._sessions[handle] = session
         return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=session.version)
@@ -118,14 +124,12 @@ class Master:
         return master_pb2.CloseSessionResponse()
 
     def ListDevices(self, request: master_pb2.ListDevicesRequest, call: wire.Call) -> master_pb2.ListDevicesResponse:
-        response = master_pb2.ListDevicesResponse(local_device=self._worker.attributes)
         if request.session_handle:
             devices = self._session(request.session_handle).devices
         else:
             devices = self._devices({self._worker.task: self._here, **self._peers}, call)
-        local = {d.name for d in self._worker.attributes}
-        response.remote_device.extend(d for d in devices if d.name not in local)
-        return response
+        count = len(self._worker.attributes)
+        return master_pb2.ListDevicesResponse(local_device=devices[:count], remote_device=devices[count:])
 
     def Reset(self, request: master_pb2.ResetRequest, call: wire.Call) -> master_pb2.ResetResponse:
         """Forget what containers hold, on every task. Sessions end with it, for their plans hold what is forgotten."""
@@ -133,7 +137,10 @@ class Master:
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.close()
-        peers: list[wire.Peer | wire.LocalPeer] = [self._here, *self._filtered(request.device_filters).values()]
+        peers: list[wire.Peer | wire.LocalPeer] = [
+            self._here,
+            *self._filtered(self._peers, request.device_filters).values(),
+        ]
         for peer in peers:
             peer.call("CleanupAll", worker_pb2.CleanupAllRequest(container=request.container))
         return master_pb2.ResetResponse()
@@ -147,14 +154,26 @@ class Master:
             )
         return found
 
-    def _filtered(self, filters: Iterable[str]) -> dict[str, wire.Peer]:
-        """The other tasks that fit one of the filters; all of them without filters."""
+    def _tasks_of_client(self, config: config_pb2.ConfigProto, target: str) -> tuple[str, dict[str, wire.Peer]]:
+        """This task's name and the others in the cluster that a client brought: names are those of its session only."""
+        addresses = ClusterSpec(config.cluster_def).addresses()
+        mine = [task for task, address in addresses.items() if address == target.removeprefix("grpc://")]
+        if not mine:
+            text = f"The cluster of the session, {config.cluster_def}, doesn't have the server it talks to, {target!r}"
+            raise errors.InvalidArgumentError(None, None, text)
+        peers = {task: wire.Peer(address, task) for task, address in addresses.items() if task != mine[0]}
+        return mine[0], self._filtered(peers, config.device_filters)
+
+    @staticmethod
+    def _filtered(peers: dict[str, wire.Peer], filters: Iterable[str]) -> dict[str, wire.Peer]:
+        """The tasks that fit one of the filters; all of them without filters."""
         wanted = [DeviceSpec.from_string(text) for text in filters]
-        return {task: peer for task, peer in self._peers.items() if not wanted or any(_fits(task, w) for w in wanted)}
+        return {task: peer for task, peer in peers.items() if not wanted or any(_fits(task, w) for w in wanted)}
 
     def _devices(self, peers: Mapping[str, Any], call: wire.Call) -> list[device_attributes_pb2.DeviceAttributes]:
         """The devices of tasks, those of this one first; waits until all of them are there."""
-        devices = list(self._worker.attributes)
+        here = next((task for task, peer in peers.items() if peer is self._here), self._worker.task)
+        devices = wire.renamed(self._worker.attributes, here)
         waiting = {
             task: peer.start("GetStatus", worker_pb2.GetStatusRequest(), wait=True)
             for task, peer in peers.items()
@@ -172,7 +191,7 @@ class Master:
                     for late in [t for t, f in waiting.items() if not f.done()]:
                         logging.info("CreateSession still waiting for response from worker: %s", late)
                 time.sleep(0.005)
-            devices += peers[task].finish(future).device_attributes
+            devices += wire.renamed(peers[task].finish(future).device_attributes, task)
         return devices
 
 

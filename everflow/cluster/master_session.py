@@ -15,9 +15,10 @@ from everflow.cluster import wire
 from everflow.cluster.partial import MasterPartialRun
 from everflow.cluster.partition import partition
 from everflow.framework import errors
+from everflow.framework.devices import DeviceSpec
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
-from everflow.protos import config_pb2, graph_pb2, worker_pb2
+from everflow.protos import config_pb2, graph_pb2, tensorflow_server_pb2, worker_pb2
 from everflow.runtime.plan.place import Placer
 from everflow.runtime.plan.prune import prune
 
@@ -50,6 +51,7 @@ class MasterSession:
         graph_def: graph_pb2.GraphDef,
         config: config_pb2.ConfigProto,
         worker: Worker,
+        here: str,
         peers: Mapping[str, Any],
         devices: list[device_attributes_pb2.DeviceAttributes],
     ) -> None:
@@ -57,6 +59,7 @@ class MasterSession:
         self.devices = devices
         self._config = config
         self._worker = worker
+        self._here = here  # what the server's own task is called in this session
         self._peers = peers
         self._incarnations = {d.name: d.incarnation for d in devices}
         self._lock = threading.RLock()
@@ -72,7 +75,14 @@ class MasterSession:
         request = worker_pb2.CreateWorkerSessionRequest(
             session_handle=handle, isolate_session_state=config.isolate_session_state
         )
-        for peer in peers.values():
+        for task, peer in peers.items():
+            if config.cluster_def.job:
+                spec = DeviceSpec.from_string(task)
+                request.server_def.CopyFrom(
+                    tensorflow_server_pb2.ServerDef(
+                        cluster=config.cluster_def, job_name=spec.job, task_index=spec.task, protocol="grpc"
+                    )
+                )
             peer.call("CreateWorkerSession", request)
         self.extend(graph_def, 0)
 
@@ -173,7 +183,7 @@ class MasterSession:
         pruned = prune(wanted, fed, done)
         if self._config.graph_options.place_pruned_graph:
             self._placer.place([n.op for n in pruned.nodes])
-        parts = partition(pruned, fed, self._placer.device_of, self._incarnations, graph, self._worker.task)
+        parts = partition(pruned, fed, self._placer.device_of, self._incarnations, graph, self._here)
         tasks = {}
         for task, part in parts.items():
             request = worker_pb2.RegisterGraphRequest(
@@ -299,7 +309,7 @@ class _Execution:
         self._error: errors.OpError | None = None
 
     def run(self, metadata: config_pb2.RunMetadata | None) -> dict[str, tensor_pb2.TensorProto]:
-        session, here = self._session, self._session._worker.task
+        session, here = self._session, self._session._here
         self._call.when_over(lambda: self.stop(errors.CancelledError(None, None, "The caller has gone away.")))
         deadline = time.monotonic() + self._timeout_in_ms / 1000.0 if self._timeout_in_ms > 0 else None
         values: dict[str, tensor_pb2.TensorProto] = {}

@@ -76,11 +76,7 @@ class Server:
         from everflow.cluster.worker import Worker  # loads torch
 
         jobs = ClusterSpec(self._server_def.cluster)
-        addresses = {
-            f"/job:{job}/replica:0/task:{i}": jobs.task_address(job, i)
-            for job in jobs.jobs
-            for i in jobs.task_indices(job)
-        }
+        addresses = jobs.addresses()
         mine = addresses.pop(self._task)
         config = self._server_def.default_session_config
         self._peers = {task: wire.Peer(address, task) for task, address in addresses.items()}

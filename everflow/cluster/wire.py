@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from everflow.framework import errors
-from everflow.protos import master_pb2, worker_pb2
+from everflow.protos import device_attributes_pb2, master_pb2, worker_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -206,6 +206,18 @@ class LocalPeer:
         return getattr(self._implementation, method)(request, Call())
 
     start = call
+
+
+def renamed(
+    devices: Iterable[device_attributes_pb2.DeviceAttributes], task: str
+) -> list[device_attributes_pb2.DeviceAttributes]:
+    """Devices under the name that their task has in a session."""
+    made = []
+    for device in devices:
+        made.append(device_attributes_pb2.DeviceAttributes())
+        made[-1].CopyFrom(device)
+        made[-1].name = task + device.name[device.name.index("/device:") :]
+    return made
 
 
 # --- errors ---------------------------------------------------------------------------------

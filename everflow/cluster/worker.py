@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from everflow.cluster import edges, wire
+from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.groups import Groups
 from everflow.cluster.rendezvous import Carrier, Rendezvous, from_proto, pack
 from everflow.cluster.values import encode
@@ -73,8 +74,17 @@ class Worker:
                     None, None, f"Session {request.session_handle} exists already on {self.task}"
                 )
             shared = ResourceStore() if request.isolate_session_state else self.resources
-            self._sessions[request.session_handle] = _WorkerSession(SessionState(resources=shared))
+            self._sessions[request.session_handle] = self._new_session(SessionState(resources=shared), request)
         return worker_pb2.CreateWorkerSessionResponse()
+
+    def _new_session(self, state: SessionState, request: worker_pb2.CreateWorkerSessionRequest) -> _WorkerSession:
+        """A session whose tasks are those of this server's cluster, or of one that its client brought."""
+        brought = request.server_def
+        if not brought.cluster.job:
+            return _WorkerSession(state, self.device_names, self._peer_of)
+        task = f"/job:{brought.job_name}/replica:0/task:{brought.task_index}"
+        names = [device.name for device in wire.renamed(self.attributes, task)]
+        return _WorkerSession(state, names, _Peers(ClusterSpec(brought.cluster).addresses()))
 
     def DeleteWorkerSession(
         self, request: worker_pb2.DeleteWorkerSessionRequest, call: wire.Call
@@ -94,7 +104,7 @@ class Worker:
         config = config_pb2.ConfigProto(graph_options=request.graph_options)
         config.intra_op_parallelism_threads = self._config.intra_op_parallelism_threads
         handle = f"{next(self._serial):016x}"
-        session.graphs[handle] = _RegisteredGraph(request.graph_def, config, session.state, self.device_names)
+        session.graphs[handle] = _RegisteredGraph(request.graph_def, config, session.state, session.device_names)
         return worker_pb2.RegisterGraphResponse(graph_handle=handle)
 
     def DeregisterGraph(
@@ -119,7 +129,7 @@ class Worker:
             )
         step = Step(session.state, timeout_in_ms)
         call.when_over(step.cancel)
-        carrier = Carrier(request.step_id, self._rendezvous_of(request.step_id), step, self._peer_of)
+        carrier = Carrier(request.step_id, self._rendezvous_of(request.step_id), step, session.peer_of)
         step.container[CARRIER] = carrier
         step.container[EXCHANGE] = self._exchange
         response = worker_pb2.RunGraphResponse()
@@ -205,9 +215,26 @@ class _LocalCall(wire.Call):
         self._register(action)
 
 
+class _Peers:
+    """The tasks of a cluster that a client brought, called when they are first needed."""
+
+    def __init__(self, addresses: dict[str, str]) -> None:
+        self._addresses = addresses
+        self._peers: dict[str, wire.Peer] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, task: str) -> wire.Peer:
+        with self._lock:
+            if task not in self._peers:
+                self._peers[task] = wire.Peer(self._addresses[task], task)
+            return self._peers[task]
+
+
 class _WorkerSession:
-    def __init__(self, state: SessionState) -> None:
+    def __init__(self, state: SessionState, device_names: list[str], peer_of: Callable[[str], wire.Peer]) -> None:
         self.state = state
+        self.device_names = device_names
+        self.peer_of = peer_of
         self.graphs: dict[str, _RegisteredGraph] = {}
 
 

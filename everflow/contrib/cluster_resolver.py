@@ -7,5 +7,10 @@ from everflow.distribute.cluster_resolver import (  # noqa: F401
     TPUClusterResolver,
     UnionResolver,
 )
+from everflow.distribute.scheduler_resolvers import (  # noqa: F401
+    GCEClusterResolver,
+    KubernetesClusterResolver,
+    SlurmClusterResolver,
+)
 
 UnionClusterResolver = UnionResolver

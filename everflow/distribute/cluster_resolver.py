@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
+from typing import TYPE_CHECKING
 
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
+from everflow.framework.lazy_names import lazy_names
 from everflow.platform.signatures import takes
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
+
+if TYPE_CHECKING:
+    from everflow.distribute.scheduler_resolvers import (  # noqa: F401
+        GCEClusterResolver,
+        KubernetesClusterResolver,
+        SlurmClusterResolver,
+    )
+
+__getattr__, __dir__ = lazy_names(__name__, __file__)
 
 
 def format_master_url(master, rpc_layer=None):

@@ -8,6 +8,7 @@ import enum
 import itertools
 import weakref
 
+from everflow.cluster.launchers import adopt_torchrun
 from everflow.cluster.server import Server
 from everflow.config.experimental import list_physical_devices
 from everflow.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
@@ -17,6 +18,7 @@ from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, reduced
 from everflow.distribute.reduction import mirrored_on
 from everflow.distribute.strategy import Strategy
 from everflow.distribute.values import DistributedValues, DistributedVariable, Mirrored, devices_of
+from everflow.framework import strategy_context
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import DeviceSpec
@@ -47,7 +49,10 @@ class MultiWorkerMirroredStrategy(Strategy):
     def __init__(self, communication=CollectiveCommunication.AUTO, cluster_resolver=None, _gpus=None):
         if not isinstance(communication, CollectiveCommunication):
             raise AssertionError(f"communication must be a CollectiveCommunication, not {communication!r}")
-        super().__init__(CollectiveExtended(self, communication, cluster_resolver or TFConfigClusterResolver(), _gpus))
+        if cluster_resolver is None:
+            adopt_torchrun()
+            cluster_resolver = TFConfigClusterResolver()
+        super().__init__(CollectiveExtended(self, communication, cluster_resolver, _gpus))
 
     def _input_context(self) -> InputContext:
         extended = self.extended
@@ -75,7 +80,8 @@ class CollectiveExtended(MirroredExtended):
         self._hint = communication.value
         gpus = len(list_physical_devices("GPU")) if gpus is None else gpus
         local = [f"/device:GPU:{i}" for i in range(gpus)] or ["/device:CPU:0"]
-        prefix = "/job:{}/task:{}".format(*self.task) if self.task else ""
+        # One worker alone, or an evaluator, has sessions in this process, which has no jobs.
+        prefix = "/job:{}/task:{}".format(*self.task) if self.num_workers > 1 else ""
         super().__init__(container_strategy, [prefix + name for name in local])
         self._worker_device = prefix
         self._first_replica_id = self.worker_index * len(self._devices)
@@ -92,27 +98,34 @@ class CollectiveExtended(MirroredExtended):
         rewrites = config.graph_options.rewrite_options
         rewrites.scoped_allocator_optimization = rewriter_config_pb2.RewriterConfig.ON
         rewrites.scoped_allocator_opts.enable_op[:] = ["CollectiveReduce"]
-        if self.task:
+        if self.num_workers > 1:
             config.device_filters[:] = [self._worker_device]
             config.experimental.collective_group_leader = self._leader
         return config
 
-    def session_target(self, config: config_pb2.ConfigProto | None = None) -> str:
-        """What a session of this worker takes as its target; its server is started where it is not running yet."""
-        if self.task is None or self.num_workers == 1:
-            return ""
+    def session_place(self, config: config_pb2.ConfigProto | None = None) -> tuple[str, config_pb2.ConfigProto]:
+        """The target and settings of a session of this worker; its server is started where it is not running yet.
+
+        Its variables end with the session: after a failure all workers begin with the same checkpoint.
+        """
+        made = config_pb2.ConfigProto()
+        if config is not None:
+            made.CopyFrom(config)
+        if self.num_workers == 1:
+            return "", made
+        self.update_config_proto(made)
         address = self._cluster.task_address(*self.task)
         if address not in _servers:
-            made = type(config)() if config is not None else config_pb2.ConfigProto()
-            made.CopyFrom(config or made)
-            _servers[address] = Server(self._cluster, *self.task, config=self.update_config_proto(made))
-        return _servers[address].target
+            _servers[address] = Server(self._cluster, *self.task, config=made)
+        made.isolate_session_state = True
+        return _servers[address].target, made
 
     # --- variables ---------------------------------------------------------------------------
 
     def _create_variable_across(self, next_creator, kwargs):
         """The chief's first value is everybody's."""
         if self.num_workers > 1:
+            strategy_context.belongs_to_worker(get_default_graph(), self._container_strategy())
             kwargs = dict(kwargs, initial_value=self._broadcast_initial(kwargs["initial_value"], kwargs.get("dtype")))
         return super()._create_variable_across(next_creator, kwargs)
 

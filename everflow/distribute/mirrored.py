@@ -130,7 +130,7 @@ class MirroredExtended(StrategyExtended):
 
     def _update(self, var, fn, args, kwargs, group):
         made = []
-        for index, held in enumerate(var.values):
+        for index, held in enumerate(self._local_results(var)):
             name = f"update_{index}"
             with device(held.device), self._updating(held.device), name_scope(name):
                 made.append(fn(held, *select_replica(index, args), **select_replica(index, kwargs)))

@@ -208,7 +208,7 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()
-        if frame.replica_context is not None or frame.update_device is not None:
+        if len(self._values) == 1 or frame.replica_context is not None or frame.update_device is not None:
             return getattr(self.get(), method)(value, *args, **kwargs)
         if method != "assign":
             raise ValueError(

@@ -75,7 +75,7 @@ class RunConfig:
         self._service = environment.get("service", None)
         self._cluster = environment.get("cluster", {})
         workers = getattr(self._train_distribute, "extended", None)
-        if getattr(workers, "task", None) is not None:
+        if getattr(workers, "task", None) is not None:  # the strategy knows the cluster
             place = _place_of_worker(workers)
         else:
             place = _place_in_cluster(environment) if self._cluster else _place_alone(environment)

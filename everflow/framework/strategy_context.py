@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,7 @@ class _Stack(threading.local):
 
 
 _stack = _Stack()
+_workers: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # graph → the strategy of its workers
 _for_all: list[Frame] = []  # the strategy of `experimental_set_strategy`
 
 
@@ -107,3 +109,13 @@ def current_worker() -> Any:
     """The strategy in force, if other processes draw graphs for it as well; else None."""
     frame = current()
     return frame.strategy if frame is not None and frame.strategy.extended._has_replicas_elsewhere else None
+
+
+def worker_of(graph: Any) -> Any:
+    """The strategy for which other processes draw the same graph, if there is one; else None."""
+    return _workers.get(graph)
+
+
+def belongs_to_worker(graph: Any, strategy: Any) -> None:
+    """Note that a graph has variables that other processes have, too."""
+    _workers[graph] = strategy

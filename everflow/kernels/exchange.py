@@ -254,11 +254,44 @@ class LocalGroups:
         return futures[-1]
 
 
-def exchange_of(step: Step) -> Exchange:
-    """The Exchange of a run."""
+_of_process: dict[int, Exchange] = {}  # groups of which this process, whatever runs in it, is one member
+
+
+def join(group_key: int, processes: ProcessGroup) -> None:
+    """Let every op of this process with that group key take part in a group of processes."""
+
+    def resolve(key: int, size: int, device: str) -> Future[Membership]:
+        found: Future[Membership] = Future()
+        found.set_result(Membership([device], processes))
+        return found
+
+    _of_process[group_key] = Exchange(resolve)
+
+
+def leave(group_key: int) -> None:
+    """The opposite of `join`."""
+    _of_process.pop(group_key, None)
+
+
+def exchange_of(step: Step, group_key: int, device: str) -> tuple[Exchange, str]:
+    """Where an op of a run, on a device, meets the others of a group, and as whom."""
+    if group_key in _of_process:
+        return _of_process[group_key], "this process"
     found: Exchange = step.container.setdefault(EXCHANGE, None) or Exchange()
     step.container[EXCHANGE] = found
-    return found
+    return found, device
 
 
-__all__ = ["BROADCAST", "EXCHANGE", "GATHER", "REDUCE", "Collective", "Exchange", "Member", "Membership", "exchange_of"]
+__all__ = [
+    "BROADCAST",
+    "EXCHANGE",
+    "GATHER",
+    "REDUCE",
+    "Collective",
+    "Exchange",
+    "Member",
+    "Membership",
+    "exchange_of",
+    "join",
+    "leave",
+]

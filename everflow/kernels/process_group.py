@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -69,9 +70,35 @@ class Store:
         except RuntimeError as e:
             raise errors.UnavailableError(None, None, f"The store at {address} can't be reached: {e}") from None
 
+    @classmethod
+    def of_environment(cls) -> Store:
+        """The one that torchrun keeps for the processes it has started, or the first of them for all."""
+        host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        kept_by_agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+        is_master = os.environ["RANK"] == "0" and not kept_by_agent
+        timeout = timeout_of_environment()
+        if (host, port) not in _stores:
+            try:
+                store = dist.TCPStore(host, port, is_master=is_master, wait_for_workers=False, timeout=timeout)
+            except RuntimeError as e:
+                raise errors.UnavailableError(None, None, f"The store at {host}:{port} can't be reached: {e}") from None
+            _stores[host, port] = cls(store, f"{host}:{port}")
+        return _stores[host, port]
+
+    def tell(self, key: str, word: str) -> None:
+        """Leave word for the others."""
+        self.store.set(key, word)
+
+    def told(self, key: str) -> str:
+        """What somebody has left, or will."""
+        return self.store.get(key).decode()
+
     def part(self, name: str) -> Store:
         """The same store, with names of its own."""
         return Store(dist.PrefixStore(name, self.store), self.address)
+
+
+_stores: dict[tuple[str, int], Store] = {}  # a process may keep one only once
 
 
 @dataclass(eq=False, slots=True)
@@ -290,3 +317,10 @@ def _lost(error: RuntimeError) -> errors.OpError:
     return errors.UnavailableError(
         None, None, f"Another process of the group was lost, or took too long, during a collective operation: {error}"
     )
+
+
+def reduced_array(group: ProcessGroup, key: int, array: np.ndarray, merge: str = "Add") -> np.ndarray:
+    """What a group makes of numpy arrays, for programs that have no graph at hand."""
+    request = Request(key, REDUCE, torch.from_numpy(np.array(array)), merge)
+    result: np.ndarray = group.submit(request).result().numpy()
+    return result

@@ -54,7 +54,7 @@ python.framework      combinations                       : legacy.inner.distribu
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
 python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
 python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
-python.distribute     cluster_resolver                   : distribute.cluster_resolver
+python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 

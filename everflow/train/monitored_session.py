@@ -12,7 +12,7 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.platform import logging
 from everflow.platform.signatures import takes
-from everflow.protos.config_pb2 import ConfigProto, RunMetadata, RunOptions
+from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.train.coordinator import Coordinator
 from everflow.train.hooks import StepCounterHook
 from everflow.train.queue_runner import start_queue_runners
@@ -546,8 +546,8 @@ def MonitoredTrainingSession(
     worker = strategy_context.current_worker()
     if worker is not None:  # each worker has variables of its own, and initializes them together with the others
         is_chief = worker.extended.should_checkpoint
-        config = worker.update_config_proto(config or ConfigProto())
-        master = master or worker.extended.session_target(config)
+        target, config = worker.extended.session_place(config)
+        master = master or target
     if is_chief or worker is not None:
         creator = ChiefSessionCreator(scaffold=scaffold, checkpoint_dir=checkpoint_dir, master=master, config=config)
     else:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from everflow.framework import errors
-from everflow.kernels.exchange import BROADCAST, GATHER, REDUCE, Collective, Exchange, Membership, exchange_of
+from everflow.kernels.exchange import BROADCAST, GATHER, REDUCE, Collective, Exchange, exchange_of, join, leave
 from everflow.runtime.state import SessionState, Step
 
 STEP = Step(SessionState(), timeout_in_ms=20_000)
@@ -90,6 +90,24 @@ def test_a_group_that_can_not_be_had_ends_its_members():
 
 def test_each_run_has_an_exchange():
     step = Step(SessionState())
-    assert exchange_of(step) is exchange_of(step)
-    assert exchange_of(Step(SessionState())) is not exchange_of(step)
-    assert Membership(["cpu0"]).processes is None
+    assert exchange_of(step, 1, "cpu0") == (exchange_of(step, 1, "cpu0")[0], "cpu0")
+    assert exchange_of(Step(SessionState()), 1, "cpu0")[0] is not exchange_of(step, 1, "cpu0")[0]
+
+
+def test_a_process_is_one_member_whatever_runs_in_it():
+    class Doubling:
+        is_broken = False
+
+        def submit(self, request):
+            request.future.set_result(request.tensor * 2)
+            return request.future
+
+    join(-5, Doubling())
+    try:
+        for device in ("cpu0", "cpu1"):
+            exchange, name = exchange_of(Step(SessionState()), -5, device)
+            member = exchange.start(Collective(REDUCE, -5, 2, 1), name, torch.tensor([3.0]))
+            assert member.wait(STEP).tolist() == [6.0]
+    finally:
+        leave(-5)
+    assert exchange_of(Step(SessionState()), -5, "cpu0")[1] == "cpu0"

@@ -25,6 +25,7 @@ from everflow.framework.scopes import (
     name_scope,
     reset_default_graph,
 )
+from everflow.framework.strategy_context import worker_of
 from everflow.ops.array.constants import placeholder_with_default
 from everflow.ops.variables.variable import is_variable_initialized, variables_initializer
 from everflow.protos import config_pb2
@@ -314,7 +315,10 @@ def session_without_initializing(op_input_list=()):
         return session
     graph = graph_from_inputs(op_input_list) if op_input_list else get_graph()
     if _thread.session is None or _thread.session.graph is not graph or _thread.session._closed:
-        _thread.session = Session(graph=graph, config=_session_config())
+        worker, target, config = worker_of(graph), "", _session_config()
+        if worker is not None:
+            target, config = worker.extended.session_place(config)
+        _thread.session = Session(target, graph=graph, config=config)
     return _thread.session
 
 

@@ -14,7 +14,7 @@ from everflow.framework import nest
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
-from everflow.keras.engine import data_checks
+from everflow.keras.engine import data_checks, workers
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
 from everflow.platform import logging
@@ -136,7 +136,7 @@ class ArrayBatches(Batches):
         if self.shuffle == "batch":
             order = _batch_shuffled(order, self.batch_size)
         elif self.shuffle:
-            np.random.shuffle(order)
+            workers.shuffle(order)
         for start in range(0, self.samples, self.batch_size):
             rows = order[start : start + self.batch_size]
             yield self._rows(rows) if self.shuffle else self._rows(start, start + len(rows)), len(rows)
@@ -147,7 +147,7 @@ def _batch_shuffled(order, batch_size):
     whole = len(order) // batch_size
     last = order[whole * batch_size :]
     order = order[: whole * batch_size].reshape((whole, batch_size))
-    np.random.shuffle(order)
+    workers.shuffle(order)
     return np.append(order.flatten(), last)
 
 

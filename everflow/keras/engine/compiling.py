@@ -16,6 +16,7 @@ from everflow.keras import metrics as metrics_module
 from everflow.keras import optimizers
 from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine import workers
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
@@ -317,7 +318,7 @@ class Compiling:
                 "of `trainable` counts only after `compile` is called again."
             )
         phase = self._phase()
-        with name_scope("training"):
+        with workers.drawing(), name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
         self.train_function = self._function("train", "training", updates, phase)
@@ -334,11 +335,11 @@ class Compiling:
 
     def _function(self, kind, scope, updates, phase=()):
         """A function of what is fed: it gives the loss and metrics, or the outputs, and runs updates."""
-        with name_scope(scope):
+        with workers.drawing(), name_scope(scope):
             fed, outputs = list(self._feed_inputs), self.outputs
             if kind != "predict":
                 fed += self._feed_targets + self._feed_sample_weights
-                outputs = [self.total_loss, *self._metric_tensors()]
+                outputs = [workers.mean(self.total_loss), *self._metric_tensors()]
             return K.function(
                 [*fed, *phase], list(outputs), updates=updates, name=f"{kind}_function", **self._function_kwargs
             )
@@ -355,7 +356,7 @@ class Compiling:
                 self.__dict__["_eager_steps"] = EagerSteps(self)
             return self._eager_steps.run(kind, *values)
         getattr(self, f"_make_{kind}_function")()
-        inputs, targets, weights = values
+        inputs, targets, weights = values if kind == "predict" else workers.share(values)
         feeds = list(inputs)
         if kind != "predict":
             for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):

@@ -11,6 +11,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, init_scope, name_scope
 from everflow.keras import backend as K
 from everflow.keras import initializers
+from everflow.keras.engine import workers
 from everflow.keras.engine.base_layer import resolve_trainable, set_values
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
@@ -257,7 +258,7 @@ class Optimizer:
 
     def get_updates(self, loss, params):
         """A list of ops that make one step."""
-        grads_and_vars = list(zip(self.get_gradients(loss, params), params))
+        grads_and_vars = list(zip(workers.means(self.get_gradients(loss, params)), params))
         self._assert_valid_dtypes([v for _, v in grads_and_vars])
         return [self.apply_gradients(grads_and_vars)]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from everflow.framework import strategy_context
 from everflow.framework.scopes import init_scope
 from everflow.keras import backend as K
+from everflow.keras.engine import workers
 
 
 class TFOptimizer:
@@ -29,6 +31,12 @@ class TFOptimizer:
         """A list of ops that make one step."""
         if not params:
             return [K.update_add(self.iterations, 1)]
+        strategy = workers.worker()
+        if strategy is not None:  # whose workers apply the sum of what they have
+            with strategy_context.entered(None):
+                grads = self.optimizer.compute_gradients(loss / strategy.num_replicas_in_sync, params)
+            present = [(grad, variable) for grad, variable in grads if grad is not None]
+            return [self.optimizer._distributed_apply(strategy, present, self.iterations)]
         grads = self.optimizer.compute_gradients(loss, params)
         return [self.optimizer.apply_gradients(grads, global_step=self.iterations)]
 

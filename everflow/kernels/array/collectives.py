@@ -42,7 +42,8 @@ def _start(op_type: str, node: Node, step: Step, value: torch.Tensor | None) -> 
     )
     if value is None:
         value = torch.empty(attrs["shape"].as_list(), dtype=torch_dtype(attrs["T"]))
-    member = exchange_of(step).start(collective, node.device, value, op_type == "CollectiveBcastSend")
+    exchange, name = exchange_of(step, collective.group_key, node.device)
+    member = exchange.start(collective, name, value, op_type == "CollectiveBcastSend")
     step.locks.append(member)  # a run that fails takes back what it brought
     return member
 

@@ -129,7 +129,8 @@ def _gathered_shape(op: Operation) -> TensorShape:
     shape = op.inputs[0].shape.with_rank_at_least(1)
     if shape.ndims is None:
         return shape
-    rows = shape.dims[0].value
+    # An op that declares nothing joins what may have more rows elsewhere.
+    rows = shape.dims[0].value if op.attrs["shape"].ndims is not None else None
     return TensorShape([None if rows is None else rows * op.attrs["group_size"]]).concatenate(shape[1:])
 
 

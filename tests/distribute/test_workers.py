@@ -1,0 +1,60 @@
+"""Training in several processes gives what one process gives for the joint batches; also when one is killed on the way."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+PROGRAM = os.path.join(os.path.dirname(__file__), "worker_program.py")
+WAYS = ["session", "keras", "estimator"]
+
+
+def _run(folder, *words, command=("run",)):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment.pop("TF_CONFIG", None)
+    program = [sys.executable, "-m", "everflow", *command, PROGRAM, str(folder), *words]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _losses(folder, workers, index):
+    with open(folder / f"losses-{workers}-{index}.json") as file:
+        return json.load(file)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("alone")
+    _run(folder, *WAYS)
+    return _losses(folder, 1, 0)
+
+
+def test_two_workers(alone, tmp_path):
+    printed = _run(tmp_path, *WAYS, command=("launch", "-n", "2"))
+    assert "[launch] worker 1 is done" in printed
+    first, second = _losses(tmp_path, 2, 0), _losses(tmp_path, 2, 1)
+    assert first == second
+    for way in WAYS:
+        if way == "estimator":  # whose workers take every second row
+            assert len(first[way]) == 8 and first[way][-1] < first[way][0]
+        else:
+            np.testing.assert_allclose(first[way], alone[way], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_four_workers(alone, tmp_path):
+    _run(tmp_path, "session", "keras", command=("launch", "-n", "4"))
+    for way in ("session", "keras"):
+        np.testing.assert_allclose(_losses(tmp_path, 4, 3)[way], alone[way], rtol=1e-5, atol=1e-6)
+
+
+def test_a_killed_worker_and_a_restart(tmp_path):
+    (tmp_path / "kill").write_text("")
+    printed = _run(tmp_path, "estimator", command=("launch", "-n", "2", "--restarts", "1"))
+    assert "failed with SIGKILL" in printed and "start again" in printed
+    assert len(_losses(tmp_path, 2, 0)["estimator"]) == 4  # it went on from the checkpoint of step 4
+    assert (tmp_path / "model" / "model.ckpt-8.index").exists()
