@@ -38,6 +38,7 @@ SHARED = {
     "labels": "What is right.",
     "learning_rate": "How far a step goes: a number or a tensor.",
     "logits": "Scores before a softmax or sigmoid.",
+    "mean": "The mean.",
     "message": "Text to put before what the error says.",
     "name": "The name of the operation in the graph.",
     "padding": "`SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.",
@@ -48,10 +49,12 @@ SHARED = {
     "shape": "The lengths of the axes.",
     "shared_name": "The name under which other sessions of the same server find it, too.",
     "strides": "How far the window moves from one place to the next.",
+    "stddev": "The standard deviation.",
     "summarize": "How many entries of each tensor to show.",
     "swap_memory": "Whether values kept for the gradient may move to the host's memory; memory is the host's already.",
     "parallel_iterations": "How many rounds may be under way at the same time.",
     "back_prop": "Whether gradients can be taken through it.",
+    "tensor": "The tensor.",
     "trainable": "Whether the variables are among those that optimizers train.",
     "use_bias": "Whether a bias is added.",
     "use_locking": "Whether others wait until an update of the variable is done.",
@@ -82,11 +85,10 @@ SHARED = {
     "family": "What is put before the name, so that TensorBoard shows a family together.",
 }
 
-# By module, the inner ones first in effect: what is said for `everflow.keras.layers` goes before `everflow.keras`.
+# What layers take, whatever the family.
 _KERAS_LAYER = {
     "name": "The layer's name; made from its class if None.",
     "**kwargs": "What every layer takes: `name`, `dtype`, `trainable`, `input_shape` and the like.",
-    "data_format": "`channels_last` or `channels_first`; None takes what `keras.json` says.",
     "padding": "`same` pads with zeros so that all inputs are covered; `valid` takes only places where the kernel fits.",
     "strides": "How far the window moves from one place to the next: a whole number for all axes, or one for each.",
     "pool_size": "The extent of the window: a whole number for all axes, or one for each.",
@@ -139,9 +141,11 @@ _OPTIMIZER = {
     "decay": "How slowly the mean of squared gradients forgets.",
     "initial_accumulator_value": "What the sums of squared gradients start as.",
 }
+# By module, the inner ones first in effect: what is said for `everflow.keras.layers` goes before `everflow.keras`.
 FAMILIES: dict[str, dict[str, str]] = {
     "everflow.keras": {
         "name": "Its name.",
+        "data_format": "`channels_last` or `channels_first`; None takes what `keras.json` says.",
         "y_true": "What is right.",
         "y_pred": "What was predicted, of the same shape.",
         "from_logits": "Whether predictions are scores that have not been through a sigmoid or softmax.",
@@ -149,7 +153,8 @@ FAMILIES: dict[str, dict[str, str]] = {
     },
     "everflow.keras.layers": _KERAS_LAYER,
     "everflow.keras.engine": {"name": "Its name; made from its class if None."},
-    "everflow.keras.backend": {"axis": "The axis to work along; negative ones count from the last."},
+    "everflow.keras.backend": {"dtype": "The type, or its name; `floatx()` if None."},
+    "everflow.keras.preprocessing.image": {"x": "An image, an array with three axes."},
     "everflow.keras.metrics": {
         "name": "The name it has in logs.",
         "dtype": "The type in which it is counted.",
@@ -190,7 +195,6 @@ FAMILIES: dict[str, dict[str, str]] = {
         "pooling": "`avg` or `max` over the last feature map, where `include_top` is False.",
         "classes": "How many classes the top tells apart.",
         "x": "Images with values from 0 to 255, as a batch.",
-        "data_format": "`channels_last` or `channels_first`; None takes what `keras.json` says.",
         "**kwargs": "Modules that code outside of Keras hands on.",
     },
     "everflow.layers": {
@@ -386,6 +390,11 @@ FAMILIES: dict[str, dict[str, str]] = {
         "default": "Its value when the command line doesn't give one.",
         "help": "What `--help` says of it.",
     },
+    "everflow.platform.logging": {
+        "msg": "The text, with `%s` and the like for what follows.",
+        "*args": "What fills the text in.",
+        "**kwargs": "What Python's `logging` takes.",
+    },
     "everflow.summary": {
         "name": "The name of the node, and of the series in TensorBoard.",
         "collections": "The graph's collections to add it to; `GraphKeys.SUMMARIES` if None.",
@@ -407,6 +416,7 @@ FAMILIES: dict[str, dict[str, str]] = {
     },
     "everflow.ops.checks": {
         "data": "What is shown when it fails: a list of tensors; `x` and `y` if None.",
+        "mean": "The mean.",
         "message": "Text to put before what the error says.",
         "name": "The name of the operations.",
     },
@@ -422,6 +432,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "shapes": "The shapes of an element's tensors; needed to take several at once.",
         "names": "Names for them: elements are dictionaries then.",
     },
+    "everflow.ops.math.reductions": {"axis": "The axis or axes to reduce; all of them if None."},
     "everflow.ops.math.segments": {
         "segment_ids": "The segment that each row belongs to.",
         "num_segments": "How many segments the result has.",
@@ -438,6 +449,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "replace_control_characters": "Whether control characters are replaced, too.",
         "encoding": "How text is encoded in a string: `UTF-8`, `UTF-16-BE` or `UTF-32-BE`.",
     },
+    "everflow.ops.nn": {"strides": "How far the filter moves along each dimension."},
     "everflow.ops.nn.pooling": {
         "ksize": "The extent of the window along each axis.",
         "value": "The tensor to pool.",

@@ -52,7 +52,11 @@ def index() -> str:
         f"| [`{_dotted(space)}`]({page_of(space).removeprefix('reference/')}) | {what} |"
         for space, what in NAMESPACES.items()
     ]
-    head = "# API reference\n\nWhat docstrings say, by namespace. [Compatibility](../compatibility.md) lists all names.\n\n"
+    head = (
+        "# API reference\n\nWhat docstrings say, by namespace. [Compatibility](../compatibility.md) lists all names.\n\n"
+        "Examples go on from these lines, and are run by tests:\n\n"
+        "```python\nimport numpy as np\nimport everflow as tf\n\nsess = tf.InteractiveSession()\n```\n\n"
+    )
     return head + "| | |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 

@@ -117,8 +117,8 @@ stop_if_higher_hook = _hook(
 
     Example:
         >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
-        >>> hook = tf.estimator.experimental.stop_if_higher_hook(regressor, "loss", 100)
-        >>> isinstance(hook, tf.train.SessionRunHook)
+        >>> stop = tf.estimator.experimental.stop_if_higher_hook(regressor, "loss", 100)
+        >>> isinstance(stop, tf.train.SessionRunHook)
         True
     """,
     "threshold",
@@ -142,8 +142,8 @@ stop_if_lower_hook = _hook(
 
     Example:
         >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
-        >>> hook = tf.estimator.experimental.stop_if_lower_hook(regressor, "loss", 100)
-        >>> isinstance(hook, tf.train.SessionRunHook)
+        >>> stop = tf.estimator.experimental.stop_if_lower_hook(regressor, "loss", 100)
+        >>> isinstance(stop, tf.train.SessionRunHook)
         True
     """,
     "threshold",
@@ -167,8 +167,8 @@ stop_if_no_increase_hook = _hook(
 
     Example:
         >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
-        >>> hook = tf.estimator.experimental.stop_if_no_increase_hook(regressor, "loss", 100)
-        >>> isinstance(hook, tf.train.SessionRunHook)
+        >>> stop = tf.estimator.experimental.stop_if_no_increase_hook(regressor, "loss", 100)
+        >>> isinstance(stop, tf.train.SessionRunHook)
         True
     """,
     "max_steps_without_increase",
@@ -192,8 +192,8 @@ stop_if_no_decrease_hook = _hook(
 
     Example:
         >>> regressor = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], "model")
-        >>> hook = tf.estimator.experimental.stop_if_no_decrease_hook(regressor, "loss", 100)
-        >>> isinstance(hook, tf.train.SessionRunHook)
+        >>> stop = tf.estimator.experimental.stop_if_no_decrease_hook(regressor, "loss", 100)
+        >>> isinstance(stop, tf.train.SessionRunHook)
         True
     """,
     "max_steps_without_decrease",

@@ -1,9 +1,11 @@
 """The API reference: docstrings say what they should, agree with the shared table, and their examples are run."""
 
+import collections
+
 import pytest
 
 import everflow as tf
-from docsite import docstrings, documented, examples
+from docsite import arguments, docstrings, documented, examples
 from docsite.docstrings import Docstring
 from everflow.framework.api_names import resolve
 
@@ -28,6 +30,17 @@ def test_what_programs_use_most_is_documented():
 
 def test_docstrings_agree_with_the_shared_table():
     assert not docstrings.complete(write=False), "run `python -m docsite.docstrings --write`"
+
+
+def test_what_many_say_of_an_argument_is_in_the_table():
+    said = collections.Counter(
+        (argument, what)
+        for thing in documented.things().values()
+        if docstrings.definition(thing)
+        for argument, what in Docstring.parse(documented.own_docstring(thing) or "").args.items()
+        if arguments.shared_by(thing).get(argument) != what
+    )
+    assert not [(argument, what) for (argument, what), times in said.items() if times > 10]
 
 
 # In parts, which run on several processes.
