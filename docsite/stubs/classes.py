@@ -37,14 +37,13 @@ _SPECIAL = frozenset(
 )
 # Methods that programs write again with arguments of their own.
 _OVERRIDDEN = frozenset(["call", "build", "_call", "__call__"])
+# Of classes whose attributes are what programs make them.
+_OPEN = ["def __getattr__(self, name: str) -> Any: ...", "def __setattr__(self, name: str, value: Any) -> None: ..."]
 # Members that instances have at run time by other ways than their classes.
 _ADDED = {
     "Tensor": ["def numpy(self) -> Any: ...", "def __float__(self) -> float: ...", "def __int__(self) -> int: ..."],
     "Variable": ["def numpy(self) -> Any: ...", "def __getattr__(self, name: str) -> Any: ..."],
-    "train.Checkpoint": [
-        "def __getattr__(self, name: str) -> Any: ...",
-        "def __setattr__(self, name: str, value: Any) -> None: ...",
-    ],
+    **dict.fromkeys(["train.Checkpoint", "contrib.checkpoint.NumpyState", "contrib.training.HParams"], _OPEN),
 }
 # Results of methods that their source doesn't show.
 _RESULTS = {

@@ -31,6 +31,7 @@ _RESULTS = {
     r"keras\.(losses|metrics)\.[a-z_]+_(error|hinge|crossentropy|accuracy)": "<Tensor>",
     r"nn\.(bidirectional_)?dynamic_rnn": "tuple[Any, Any]",
     r"keras\.Input": "Any",
+    r"(train|contrib\.framework)\.((get_or_)?create|get)_global_step": "<Variable>",
 }
 
 

@@ -23,6 +23,7 @@ _CONTRIB_MODULES = {
     "learn": ["datasets", "preprocessing", "utils"],
     "losses": ["metric_learning"],
     "slim": sorted(slim._MODULES),
+    "slim.nets": ["alexnet", "inception", "overfeat", "resnet_utils", "resnet_v1", "resnet_v2", "vgg"],
     "tfprof": ["model_analyzer", "tfprof_logger"],
 }
 # Names that TensorFlow shows by accident, and what Python's modules leave in every namespace.

@@ -23,11 +23,11 @@ _NAMES = {
     "value_dtype": "DTypeLike",
     "shape": "ShapeLike",
     "axis": "AxisLike",
-    "seed": "TensorLike",
+    "seed": "TensorLike | None",
     "graph": "<Graph>",
     "units": "SizeLike",
-    "num_units": "SizeLike",
-    "num_outputs": "SizeLike",
+    "num_units": "SizeLike | Sequence[Any]",
+    "num_outputs": "SizeLike | None",
     "depth": "ScalarLike",
     "kernel_size": "SizeLike | Sequence[Any]",
     "pool_size": "SizeLike | Sequence[Any]",
@@ -39,7 +39,7 @@ _NAMES = {
     "keepdims": "bool",
     "keep_dims": "bool",
     "collections": "Iterable[Any]",
-    "cell": "<nn.rnn_cell.RNNCell>",
+    "cell": "<nn.rnn_cell.RNNCell> | <keras.layers.Layer>",
     "sp_input": "<SparseTensor>",
     "shared_name": "str",
     "data_format": "str",
@@ -56,7 +56,7 @@ _TENSORS = frozenset(
 # Names whose default is a bool, a number or text, but that take other things as well.
 _OPEN = re.compile(
     r"(.*_)?(initializer|regularizer|constraint|activation|optimizer|loss|metrics|training|weights|value|init|padding|label"
-    r"|keep_input|is_training|depth|scale|center|strides|stride|size|rate|reuse|mode|verbose|by_name|dropout|partial_run|enabled"
+    r"|keep_input|feed_previous|is_training|depth|scale|center|strides|stride|size|rate|reuse|mode|verbose|by_name|dropout|partial_run|enabled"
     r"|data|target|path|cache|steps|begin|start|limit|delta)"
 )
 

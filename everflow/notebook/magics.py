@@ -121,14 +121,14 @@ def tf_magic(shell: Any, line: str, cell: str) -> None:
     handle = display({"text/html": "", "text/plain": ""}, raw=True, display_id=True) if names else None
 
     def draw() -> None:
-        last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in watch.curves.items() if values)
-        handle.update({"text/html": curves_svg(watch.curves), "text/plain": last}, raw=True)
+        if handle is not None:
+            last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in watch.curves.items() if values)
+            handle.update({"text/html": curves_svg(watch.curves), "text/plain": last}, raw=True)
 
     before, begin = len(get_default_graph().get_operations()), time.perf_counter()
     with watching(watch, draw):
         shell.run_cell(cell)
-    if handle is not None:
-        draw()
+    draw()
     made = len(get_default_graph().get_operations()) - before
     print(
         f"{time.perf_counter() - begin:.2f} s; {watch.runs} runs took {watch.seconds:.2f} s"

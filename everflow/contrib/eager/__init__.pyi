@@ -34,7 +34,7 @@ class InfOrNanError(Exception):
     op_type: Any
     output_index: Any
     value: Any
-    def __init__(self, op_type: Any, op_name: Any, output_index: Any, num_outputs: SizeLike, value: Any) -> None: ...
+    def __init__(self, op_type: Any, op_name: Any, output_index: Any, num_outputs: SizeLike | None, value: Any) -> None: ...
 
 class Iterator:
     _deleter: Any

@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, ScalarLike
+
+def alexnet_v2(inputs: Any, num_classes: ScalarLike | None = 1000, is_training: Any = True, dropout_keep_prob: ScalarLike | None = 0.5, spatial_squeeze: bool = True, scope: str | _tf.VariableScope | None = 'alexnet_v2') -> tuple[_tf.Tensor | Any, Any]: ...
+def alexnet_v2_arg_scope(weight_decay: ScalarLike | None = 0.0005) -> Any: ...
