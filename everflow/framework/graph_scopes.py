@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from everflow.framework import devices
 from everflow.framework.control_dependencies import ControlDependencies
+from everflow.framework.dtypes import DType, as_dtype
 from everflow.framework.graph_keys import GraphCollections
 from everflow.framework.operation import Colocation, DeviceScope, Operation, users_place
 
 if TYPE_CHECKING:
-    from everflow.framework.hints import ControlFlowContext, DeviceRequest, GradientFunction
+    from everflow.framework.hints import ControlFlowContext, DeviceRequest, DTypeLike, GradientFunction
+
+
+class _Reading(threading.local):
+    dtype: DType | None = None
+
+
+# The type in which variables are read that are cast on the way, as those of Keras's layers of mixed precision are.
+_reading = _Reading()
+
+
+def read_dtype() -> DType | None:
+    """The type that is asked for now; None: the variable's own."""
+    return _reading.dtype
+
+
+@contextlib.contextmanager
+def reading_as(dtype: DTypeLike | None) -> Iterator[None]:
+    """A context in which variables that are cast are read in a type, or, with None, in their own."""
+    before, _reading.dtype = _reading.dtype, None if dtype is None else as_dtype(dtype)
+    try:
+        yield
+    finally:
+        _reading.dtype = before
 
 
 class GraphScopes(GraphCollections):
@@ -36,6 +61,10 @@ class GraphScopes(GraphCollections):
         self._attr_scope_map: dict[str, Any] = {}
         self._default_original_op: Operation | None = None
         self._variable_creator_stack: list[tuple[int, Callable[..., Any]]] = []
+
+    def _enable_auto_casting_variables(self, dtype: DTypeLike | None) -> AbstractContextManager[None]:
+        """A context in which variables that layers cast are read in a type."""
+        return reading_as(dtype)
 
     def _apply_scopes(self, op: Operation, compute_device: bool = True) -> None:
         """Give a new op what the scopes around it ask for: attributes, device, colocation, container, control flow."""

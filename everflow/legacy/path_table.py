@@ -168,6 +168,11 @@ python.keras.utils    kernelized_utils                   : legacy.inner.keras_en
 python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers
 python.keras.layers   dense_attention                    : keras.layers.attention
 python.keras.layers.preprocessing normalization normalization_v1 : legacy.inner.keras_engine.preprocessing
+python.keras.mixed_precision experimental                : keras.mixed_precision.experimental
+python.keras.mixed_precision.experimental policy         : keras.mixed_precision.policy
+python.keras.mixed_precision.experimental autocast_variable : keras.engine.autocast_variable
+python.keras.mixed_precision.experimental loss_scale_optimizer : keras.mixed_precision.loss_scale_optimizer
+python.keras.mixed_precision.experimental test_util      : legacy.inner.keras_testing.gradients
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import everflow as tf
+from everflow.framework.graph_scopes import read_dtype, reading_as
 
 
 @pytest.fixture(autouse=True)
@@ -143,3 +144,13 @@ def test_threads_with_scopes_of_their_own():
     assert seen == [("Const:0", "", [])]
     assert (here.name, here.device, here.op.control_inputs) == ("a/Const:0", "/device:CPU:0", [first])
     assert isinstance(graph, tf.Graph)
+
+
+def test_the_innermost_type_counts_where_variables_are_cast():
+    assert read_dtype() is None
+    with reading_as("float16"):
+        assert read_dtype() == tf.float16
+        with tf.Graph()._enable_auto_casting_variables(None):
+            assert read_dtype() is None
+        assert read_dtype() == tf.float16
+    assert read_dtype() is None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 K, M = tf.keras.backend, tf.keras.metrics
 TRUE = np.array([0.0, 1.0, 1.0, 0.0], dtype="f")
@@ -98,3 +99,14 @@ def test_as_data():
     assert (metric.name, metric.curve) == ("area", "PR")
     with pytest.raises(ValueError, match=r"Threshold values must be in \[0, 1\]"):
         M.Precision(thresholds=1.5)
+
+
+def test_labels_and_predictions_may_be_ragged():
+    with eager_mode():
+        metric = tf.keras.metrics.BinaryAccuracy()
+        metric.update_state(tf.ragged.constant([[1.0], [0.0, 1.0]]), tf.ragged.constant([[0.9], [0.1, 0.2]]))
+        assert abs(float(metric.result()) - 2 / 3) < 1e-6
+        with pytest.raises(ValueError, match="both be ragged"):
+            metric.update_state(tf.ragged.constant([[1.0]]), tf.constant([[0.9]]))
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            metric.update_state(tf.ragged.constant([[1.0], [0.0, 1.0]]), tf.ragged.constant([[0.9, 0.1], [0.2]]))

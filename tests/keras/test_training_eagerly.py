@@ -102,3 +102,14 @@ def test_an_epoch_without_data():
         data = tf.data.Dataset.from_tensor_slices((np.ones((4, 3), "float32"), np.zeros((4, 2), "float32"))).batch(2)
         with pytest.raises(ValueError, match="repeat"):
             _one_dense().fit(data, steps_per_epoch=2, epochs=3, verbose=0)
+
+
+def test_one_input_by_name_comes_by_name():
+    with eager_mode():
+        column = tf.feature_column.numeric_column("a")
+        model = tf.keras.Sequential([tf.keras.layers.DenseFeatures([column]), tf.keras.layers.Dense(2)])
+        model.compile("sgd", "mse")
+        data = {"a": np.ones((4, 1), "float32")}
+        assert len(model.fit(data, np.zeros((4, 2)), verbose=0).history["loss"]) == 1
+        assert model.predict(data).shape == (4, 2)
+    tf.keras.backend.clear_session()

@@ -11,6 +11,8 @@ from everflow.ops.math.elementwise import cast
 from everflow.ops.ragged.tensor import RaggedTensor
 
 _enabled = False
+# The policy of layers that are given no type, where it has their variables cast; mixed_precision/policy.py sets it.
+default_policy = None
 
 
 def v2_dtype_behavior_enabled() -> bool:

@@ -16,6 +16,7 @@ from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OperatorNotAllowedInGraphError
 from everflow.framework.functions import FuncGraph
+from everflow.framework.graph_scopes import reading_as
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import (
     executing_eagerly,
@@ -32,6 +33,7 @@ from everflow.keras import regularizers
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import default_training, get_graph, track_variable, unique_object_name
 from everflow.keras.engine import autocasting, saved_form
+from everflow.keras.engine.autocast_variable import AutoCastVariable
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
@@ -84,12 +86,11 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         self.built = False
         self.supports_masking = False
         self._input_spec = None
-        if hasattr(dtype, "should_cast_variables"):  # a policy of mixed precision
-            if dtype.should_cast_variables:
-                raise NotImplementedError(
-                    f"{dtype} needs layers that cast their variables when they read them, which are not there yet."
-                )
-            dtype = dtype.variable_dtype
+        policy = autocasting.default_policy if dtype is None else dtype
+        self._casts_variables = getattr(policy, "should_cast_variables", False)
+        self._computes_in = policy.compute_dtype if self._casts_variables else None
+        if hasattr(policy, "should_cast_variables"):  # a policy of mixed precision
+            dtype = policy.variable_dtype
         self._autocast = kwargs.get("autocast", autocasting.v2_dtype_behavior_enabled())
         if dtype is None and autocasting.v2_dtype_behavior_enabled():
             dtype = floatx()
@@ -122,6 +123,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     name = property(lambda self: self._name)
     dtype = property(lambda self: self._dtype, doc="The dtype's name; None until it is known.")
+    _compute_dtype = property(lambda self: self._computes_in or self._dtype, doc="The type of what it computes.")
     dynamic = property(lambda self: self._dynamic, doc="Whether it can only run eagerly.")
     trainable_variables = property(lambda self: self.trainable_weights)
     non_trainable_variables = property(lambda self: self.non_trainable_weights)
@@ -227,6 +229,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 settings["use_resource"] = True if use_resource is None else use_resource
                 variable = Variable(initial_value, validate_shape=True, **settings)
         track_variable(variable)
+        if self._casts_variables and dtype.is_floating and more.get("experimental_autocast", True):
+            variable = AutoCastVariable(variable)
         self._track(name or variable.op.name, variable)
         if regularizer is not None:
             self._regularize_weight(variable.name[: variable.name.index(":")], variable, regularizer)
@@ -285,8 +289,10 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 if not self.built:
                     claim(self._nested_layers())  # Also what came into a list after it was set as an attribute.
                 self._maybe_build(inputs)
-                given = autocasting.cast_inputs(inputs, self._dtype) if self._autocast and self._dtype else inputs
-                outputs = self._compute(given, args, kwargs)
+                computed = self._compute_dtype
+                given = autocasting.cast_inputs(inputs, computed) if self._autocast and computed else inputs
+                with reading_as(computed if self._casts_variables else None):
+                    outputs = self._compute(given, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
                     outputs = self._connect(inputs, outputs, self._arguments(args, said))
                 self._regularize_activity(inputs, outputs)
@@ -321,6 +327,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         if self.built:
             return
         first = next((x for x in nest.flatten(inputs) if hasattr(x, "dtype")), None)
+        if self._casts_variables and self._computes_in is None and first is not None:
+            self._computes_in = dtypes.as_dtype(first.dtype).base_dtype.name
         if self._dtype is None and first is not None:
             self._dtype = dtypes.as_dtype(first.dtype).base_dtype.name
         shapes = None

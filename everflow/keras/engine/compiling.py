@@ -6,7 +6,6 @@ import inspect
 
 import numpy as np
 
-from everflow.distribute.context import get_strategy
 from everflow.framework import dtypes, nest, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -104,7 +103,9 @@ class Compiling:
         if strategy is not None and options.get("target_tensors") is not None:
             raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
         for variable in self.weights if self.built else ():
-            if not get_strategy().extended.variable_created_in_scope(variable):
+            made_under = getattr(variable, "distribute_strategy", None)
+            is_ours = made_under is None if strategy is None else strategy.extended.variable_created_in_scope(variable)
+            if not is_ours:
                 raise ValueError(
                     f"{variable.name} was made under another strategy than the model is compiled under: make the model and "
                     "compile it inside of the same `strategy.scope()`."

@@ -46,7 +46,7 @@ class EagerSteps:
         model = self.model
         model._clear_losses()
         given = inputs[0] if len(inputs) == 1 else inputs
-        if not model._is_graph_network and len(inputs) > 1 and model._inputs_are_named:
+        if not model._is_graph_network and model._inputs_are_named:
             given = dict(zip(model.input_names, inputs))
         kwargs = {"training": training} if model._call_takes("training") else {}
         called = self._with_drawn() if model._of_tensors else model

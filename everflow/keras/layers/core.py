@@ -345,7 +345,7 @@ class Dense(ConfiguredLayer):
                 outputs = math.tensordot(inputs, self.kernel, [[rank - 1], [0]])
                 outputs.set_shape(inputs.shape.as_list()[:-1] + [self.units])
             else:
-                outputs = raw.MatMul(a=math.cast(inputs, dtypes.as_dtype(self.dtype)), b=self.kernel)
+                outputs = raw.MatMul(a=math.cast(inputs, dtypes.as_dtype(self._compute_dtype)), b=self.kernel)
         if self.use_bias:
             outputs = nn.bias_add(outputs, self.bias)
         return self.activation(outputs) if self.activation is not None else outputs

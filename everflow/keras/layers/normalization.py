@@ -147,15 +147,18 @@ class BatchNormalization(SameShape):
         dtype = dtypes.as_dtype(self.dtype or dtypes.float32)
         return dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
 
+    # Variables stay of their own type, also where a policy has others cast.
+    _as_they_are = property(lambda self: {"experimental_autocast": False} if self._casts_variables else {})
+
     def _make_variables(self, shape):
         dtype = self._param_dtype
         self.gamma = self.beta = None
         if self.scale:
-            self.gamma = weight_of(self, "gamma", shape, dtype=dtype)
+            self.gamma = weight_of(self, "gamma", shape, dtype=dtype, **self._as_they_are)
         elif self.fused:
             self._gamma_const = constant(1.0, dtype=dtype, shape=shape)
         if self.center:
-            self.beta = weight_of(self, "beta", shape, dtype=dtype)
+            self.beta = weight_of(self, "beta", shape, dtype=dtype, **self._as_they_are)
         elif self.fused:
             self._beta_const = constant(0.0, dtype=dtype, shape=shape)
         with self._whole_variables():
@@ -168,7 +171,7 @@ class BatchNormalization(SameShape):
     def _make_averages(self, shape, dtype):
         def average(name, initializer):
             of_replicas = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.MEAN}
-            return self.add_weight(name, shape, dtype, initializer, trainable=False, **of_replicas)
+            return self.add_weight(name, shape, dtype, initializer, trainable=False, **of_replicas, **self._as_they_are)
 
         self.moving_mean = average("moving_mean", self.moving_mean_initializer)
         self.moving_variance = average("moving_variance", self.moving_variance_initializer)

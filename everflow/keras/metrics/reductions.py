@@ -11,8 +11,10 @@ from everflow.keras import backend as K
 from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
 from everflow.ops import array, math
+from everflow.ops.checks.values import assert_equal
 from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.nn.weights import broadcast_weights
+from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import constructor
 
@@ -173,6 +175,24 @@ class RootMeanSquaredError(Mean):
         return math.sqrt(math.div_no_nan(self.total, self.count))
 
 
+def _flat_values(y_true, y_pred, sample_weight):
+    """What is in ragged labels, predictions and weights, whose rows are of the same lengths; others as they are."""
+    ragged = [isinstance(value, RaggedTensor) for value in (y_true, y_pred)]
+    if not any(ragged):
+        return y_true, y_pred, sample_weight
+    if not all(ragged):
+        raise ValueError(f"Labels and predictions must both be ragged, or neither: {y_true}, {y_pred}.")
+    same = [
+        assert_equal(one, other, message="The rows of labels and predictions are not of the same lengths")
+        for one, other in zip(y_true.nested_row_splits, y_pred.nested_row_splits)
+    ]
+    with control_dependencies([] if executing_eagerly() else same):
+        flat_true, flat_pred = array.identity(y_true.flat_values), array.identity(y_pred.flat_values)
+    if isinstance(sample_weight, RaggedTensor):
+        sample_weight = sample_weight.flat_values
+    return flat_true, flat_pred, sample_weight
+
+
 class _OfFunction:
     """A reduction of what a function gives for labels and predictions, instead of values."""
 
@@ -182,6 +202,7 @@ class _OfFunction:
         self._fn_kwargs = kwargs
 
     def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred, sample_weight = _flat_values(y_true, y_pred, sample_weight)
         y_pred, y_true = _fitting(y_true, y_pred, self._dtype)
         return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from everflow.framework import dtypes
+from everflow.keras.engine import autocasting
 from everflow.train.loss_scale import as_loss_scale
 
 _FLOAT32_VARIABLES = "_with_float32_vars"
@@ -110,6 +113,23 @@ def set_policy(policy):
         raise ValueError(
             f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them."
         )
-    if policy.should_cast_variables:
-        raise NotImplementedError("Layers that cast their variables when they read them are not there yet.")
     _global_policy = policy
+    autocasting.default_policy = policy if policy.should_cast_variables else None
+
+
+@contextlib.contextmanager
+def policy_scope(policy):
+    """A context with another global policy."""
+    before = _global_policy
+    set_policy(policy)
+    try:
+        yield
+    finally:
+        set_policy(before)
+
+
+def with_input_dtype(policy, dtype):
+    """A policy that infers types, for inputs of a type."""
+    if policy.compute_dtype is not None:
+        raise AssertionError(f"{policy} doesn't infer its types.")
+    return Policy(dtypes.as_dtype(dtype).name + policy.name.removeprefix("infer"))
