@@ -18,3 +18,12 @@ from everflow.distribute.one_device import OneDeviceStrategy
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.distribute.reduction import CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce, ReductionToOneDevice
 from everflow.distribute.strategy import InputReplicationMode, ReplicaContext, Strategy, StrategyExtended
+from everflow.framework.lazy_names import add_names
+
+add_names(
+    "everflow.distribute.cluster_resolver",
+    **dict.fromkeys(
+        ("GCEClusterResolver", "KubernetesClusterResolver", "SlurmClusterResolver"),
+        "everflow.distribute.scheduler_resolvers",
+    ),
+)

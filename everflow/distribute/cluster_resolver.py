@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING
 
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
@@ -14,14 +13,7 @@ from everflow.platform.signatures import takes
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
 
-if TYPE_CHECKING:
-    from everflow.distribute.scheduler_resolvers import (  # noqa: F401
-        GCEClusterResolver,
-        KubernetesClusterResolver,
-        SlurmClusterResolver,
-    )
-
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = lazy_names(__name__, __file__)  # `tf.distribute` adds those that ask schedulers
 
 
 def format_master_url(master, rpc_layer=None):

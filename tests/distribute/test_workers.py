@@ -38,6 +38,7 @@ def test_two_workers(alone, tmp_path):
     assert "[launch] worker 1 is done" in printed
     first, second = _losses(tmp_path, 2, 0), _losses(tmp_path, 2, 1)
     assert first == second
+    assert (tmp_path / "keras-0.h5").exists() and not (tmp_path / "keras-1.h5").exists()  # the chief saves
     for way in WAYS:
         if way == "estimator":  # whose workers take every second row
             assert len(first[way]) == 8 and first[way][-1] < first[way][0]

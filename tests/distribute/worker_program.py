@@ -48,7 +48,8 @@ def by_keras():
             ]
         )
         made.compile("adam", "mse", metrics=["mae"])
-    history = made.fit(X, Y, batch_size=8, epochs=2, shuffle=False, verbose=0, validation_data=(X, Y))
+    saving = [tf.keras.callbacks.ModelCheckpoint(f"{folder}/keras-{INDEX}.h5")]
+    history = made.fit(X, Y, batch_size=8, epochs=2, shuffle=False, verbose=0, validation_data=(X, Y), callbacks=saving)
     return [float(value) for name in sorted(history.history) for value in history.history[name]]
 
 

@@ -15,6 +15,7 @@ from everflow.horovod.exchanges import (
     broadcast,
     reduced_gradients,
 )
+from everflow.horovod.keras_optimizers import distributed_optimizer
 from everflow.horovod.processes import (
     ccl_built,
     ddl_built,
@@ -111,9 +112,7 @@ def DistributedOptimizer(
         if backward_passes_per_step > 1:
             raise ValueError("backward_passes_per_step>1 is not supported")
         return _DistributedOptimizer(optimizer, name, use_locking, compression, sparse_as_dense, op)
-    from everflow.horovod.tensorflow import keras  # builds on this module
-
-    return keras.DistributedOptimizer(optimizer, name, device_dense, device_sparse, compression, sparse_as_dense)
+    return distributed_optimizer(optimizer, (compression, sparse_as_dense))
 
 
 class _DistributedGradientTape(GradientTape):

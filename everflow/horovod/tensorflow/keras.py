@@ -8,7 +8,8 @@ import numpy as np
 
 from everflow.framework.scopes import executing_eagerly
 from everflow.horovod import callbacks, exchanges
-from everflow.horovod.exchanges import Average, Compression, Sum, reduced_gradients
+from everflow.horovod.exchanges import Average, Compression, Sum
+from everflow.horovod.keras_optimizers import distributed_class, distributed_optimizer
 from everflow.horovod.processes import (
     gloo_built,
     gloo_enabled,
@@ -29,31 +30,11 @@ from everflow.keras import backend as K
 from everflow.keras import models, optimizers
 
 
-def _distributed(kind, exchange):
-    """A class of optimizers whose gradients are averaged over all processes; it keeps its name, for files."""
-
-    def get_gradients(self, loss, params):
-        found = super(made, self).get_gradients(loss, params)
-        names = [f"gradient_{p.name.split(':')[0].replace('/', '_')}" for p in params]
-        return reduced_gradients(found, *exchange, names=names)
-
-    def apply_gradients(self, grads_and_vars, name=None):
-        pairs = list(grads_and_vars)
-        if executing_eagerly():  # where nobody has asked `get_gradients`
-            found = reduced_gradients([g for g, _ in pairs], *exchange)
-            pairs = [(g, v) for g, (_, v) in zip(found, pairs, strict=True)]
-        return super(made, self).apply_gradients(pairs, name)
-
-    made = type(kind.__name__, (kind,), {"get_gradients": get_gradients, "apply_gradients": apply_gradients})
-    return made
-
-
 def DistributedOptimizer(
     optimizer, name=None, device_dense="", device_sparse="", compression=Compression.none, sparse_as_dense=False
 ):
     """An optimizer of Keras that averages gradients over all processes before it applies them."""
-    made = _distributed(type(optimizer), (compression, sparse_as_dense))
-    return made.from_config(optimizer.get_config())
+    return distributed_optimizer(optimizer, (compression, sparse_as_dense))
 
 
 def broadcast_global_variables(root_rank):
@@ -86,5 +67,5 @@ def load_model(filepath, custom_optimizers=None, custom_objects=None, compressio
     kinds = [k for k in vars(optimizers).values() if isinstance(k, type) and issubclass(k, optimizers.Optimizer)]
     known = {}
     for kind in [*kinds, *(custom_optimizers or ())]:
-        known[kind.__name__] = known[kind.__name__.lower()] = _distributed(kind, (compression, False))
+        known[kind.__name__] = known[kind.__name__.lower()] = distributed_class(kind, (compression, False))
     return models.load_model(filepath, custom_objects={**known, **(custom_objects or {})})

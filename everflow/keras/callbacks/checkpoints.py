@@ -8,6 +8,7 @@ import numpy as np
 
 from everflow.keras.callbacks.base import Callback
 from everflow.keras.callbacks.monitors import better, warn_of_missing
+from everflow.keras.engine import workers
 from everflow.platform import file_io
 from everflow.platform.signatures import takes
 
@@ -76,6 +77,8 @@ class ModelCheckpoint(Callback):
 
     def _save_model(self, epoch, logs):
         logs = logs or {}
+        if not workers.is_chief():
+            return
         if not isinstance(self.save_freq, int) and self.epochs_since_last_save < self.period:
             return
         self.epochs_since_last_save = 0

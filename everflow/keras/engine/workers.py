@@ -21,6 +21,12 @@ def worker():
     return strategy_context.worker_of(K.get_graph())
 
 
+def is_chief() -> bool:
+    """Whether this process is the one that saves what all workers have."""
+    strategy = worker()
+    return strategy is None or strategy.extended.should_checkpoint
+
+
 def drawing():
     """A context for what all workers draw."""
     strategy = worker()
