@@ -61,5 +61,29 @@ def model_from_json(json_string, custom_objects=None):
 
 
 def model_from_yaml(yaml_string, custom_objects=None):
-    """A model from what `to_yaml` gave, with new weights."""
-    return model_from_config(require_yaml().safe_load(yaml_string), custom_objects=custom_objects)
+    """A model from what `to_yaml` gave, with new weights.
+
+    Args:
+        yaml_string: The text. Nothing in it runs as code: of Python's own tags it may have that of tuples only.
+        custom_objects: Classes and functions by the names that the configuration has for them.
+
+    Returns:
+        A model.
+
+    Raises:
+        ImportError: Without the package PyYAML.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=[2])])
+        >>> tf.keras.models.model_from_yaml(model.to_yaml()).output_shape
+        (None, 3)
+    """
+    yaml = require_yaml()
+
+    class Loader(yaml.SafeLoader):
+        """Plain data, and the tuples that shapes are."""
+
+    Loader.add_constructor(
+        "tag:yaml.org,2002:python/tuple", lambda loader, node: tuple(loader.construct_sequence(node, deep=True))
+    )
+    return model_from_config(yaml.load(yaml_string, Loader), custom_objects=custom_objects)
