@@ -9,7 +9,7 @@ from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 
 # The parts of TensorFlow's that are missing here.
 _MISSING = frozenset(
-    """batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg optimizer_v2
+    """batching bayesflow bigtable cloud constrained_optimization ffmpeg optimizer_v2
     periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
     stat_summarizer timeseries""".split()
 )
