@@ -29,8 +29,16 @@ class KernelLinearClassifier(TellsClasses, _Linear):
     >>> tf.contrib.kernel_methods.KernelLinearClassifier(n_classes=10, kernel_mappers={images: [mapper]})
     """
 
-    def __init__(self, feature_columns=None, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None, kernel_mappers=None,
-                 config=None):  # fmt: skip
+    def __init__(
+        self,
+        feature_columns=None,
+        model_dir=None,
+        n_classes=2,
+        weight_column_name=None,
+        optimizer=None,
+        kernel_mappers=None,
+        config=None,
+    ):
         if not feature_columns and not kernel_mappers:
             raise ValueError("Give feature_columns, kernel_mappers or both.")
         self._kernel_mappers = _checked(dict(kernel_mappers or {}))

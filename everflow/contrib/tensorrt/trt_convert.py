@@ -117,8 +117,13 @@ class TrtGraphConverter:
 class TrtGraphConverterV2:
     """The converter of functions in SavedModels, which needs TensorRT from the beginning."""
 
-    def __init__(self, input_saved_model_dir=None, input_saved_model_tags=None, input_saved_model_signature_key=None,
-                 conversion_params=DEFAULT_TRT_CONVERSION_PARAMS):  # fmt: skip
+    def __init__(
+        self,
+        input_saved_model_dir=None,
+        input_saved_model_tags=None,
+        input_saved_model_signature_key=None,
+        conversion_params=DEFAULT_TRT_CONVERSION_PARAMS,
+    ):
         raise AssertionError("TrtGraphConverterV2 works with TensorFlow 2's behaviour, and with TensorRT")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.data.datasets import Element, Following, Iteration
-    from everflow.kernels.tensors import AnyTensor
+    from everflow.kernels.tensors import AnyTensor, Strings, Value
 
 _NO_NAMES = np.empty(0, object)
 
@@ -35,19 +35,27 @@ def parse_example_dataset(
     dense_shapes: list[TensorShape],
 ) -> Dataset:
     """Features in the order of their keys; sparse ones as variants."""
-    keys = [[strings([key.encode()], ()) for key in some] for some in (sparse_keys, dense_keys)]
-    types = {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes}
+    of_sparse, of_dense = ([strings([key.encode()], ()) for key in some] for some in (sparse_keys, dense_keys))
 
-    def parsed(serialized: AnyTensor) -> Element:
-        indices, values, shapes, dense = parse_example(serialized, _NO_NAMES, *keys, dense_defaults, **types)
-        found = dict(zip(dense_keys, dense))
-        for key, dtype, *parts in zip(sparse_keys, sparse_types, indices, values, shapes):
-            found[key] = serialize_sparse(*parts, T=dtype, out_type=dtypes.variant)
+    def parsed(serialized: Strings) -> Element:
+        indices, values, shapes, dense = parse_example(
+            serialized,
+            _NO_NAMES,
+            of_sparse,
+            of_dense,
+            dense_defaults,
+            sparse_types=sparse_types,
+            Tdense=Tdense,
+            dense_shapes=dense_shapes,
+        )
+        found: dict[str, Value] = dict(zip(dense_keys, dense))
+        for key, dtype, places, entries, shape in zip(sparse_keys, sparse_types, indices, values, shapes):
+            found[key] = serialize_sparse(places, entries, shape, T=dtype, out_type=dtypes.variant)
         return tuple(found[key] for key in sorted(found))
 
     def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
-        return lambda: parsed(*following())
+        return lambda: parsed(following()[0])
 
     return Dataset(start, input_dataset.cardinality)
 
