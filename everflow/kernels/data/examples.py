@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -49,8 +49,8 @@ def parse_example_dataset(
             dense_shapes=dense_shapes,
         )
         found: dict[str, Value] = dict(zip(dense_keys, dense))
-        for key, dtype, places, entries, shape in zip(sparse_keys, sparse_types, indices, values, shapes):
-            found[key] = serialize_sparse(places, entries, shape, T=dtype, out_type=dtypes.variant)
+        for key, dtype, *parts in zip(sparse_keys, sparse_types, indices, values, shapes):
+            found[key] = _as_variant(dtype, *parts)
         return tuple(found[key] for key in sorted(found))
 
     def start(iteration: Iteration) -> Following:
@@ -58,6 +58,10 @@ def parse_example_dataset(
         return lambda: parsed(following()[0])
 
     return Dataset(start, input_dataset.cardinality)
+
+
+def _as_variant(dtype: DType, indices: Any, values: AnyTensor, shape: Any) -> Strings:
+    return serialize_sparse(indices, values, shape, T=dtype, out_type=dtypes.variant)
 
 
 @dataset("FilterByLastComponentDataset")
