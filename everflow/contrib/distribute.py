@@ -18,6 +18,13 @@ from everflow.distribute.context import (  # noqa: F401
 )
 from everflow.distribute.one_device import OneDeviceStrategy  # noqa: F401
 from everflow.distribute.reduction import CrossDeviceOps  # noqa: F401
+from everflow.distribute.steps import (  # noqa: F401
+    Monitor,
+    StandardInputStep,
+    StandardSingleLossStep,
+    Step,
+    UpdateContext,
+)
 from everflow.distribute.strategy import ReplicaContext
 from everflow.distribute.strategy import Strategy as DistributionStrategy
 

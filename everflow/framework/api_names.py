@@ -11,7 +11,7 @@ from typing import Any
 # The parts of tf.contrib that are missing here as a whole.
 MISSING_CONTRIB = frozenset(
     """
-    batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg optimizer_v2
+    batching bayesflow bigtable cloud constrained_optimization ffmpeg optimizer_v2
     periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
     stat_summarizer timeseries
     """.split()

@@ -213,8 +213,17 @@ def _shrunk(weights: np.ndarray, by: float) -> np.ndarray:
     return np.sign(weights) * np.maximum(np.abs(weights) - by, 0)
 
 
-def _ascend(loss: _Loss, entries: _Entries, labels: np.ndarray, importance: np.ndarray, weights: np.ndarray,
-            state: np.ndarray, l1: float, l2: float, partitions: int) -> np.ndarray:  # fmt: skip
+def _ascend(
+    loss: _Loss,
+    entries: _Entries,
+    labels: np.ndarray,
+    importance: np.ndarray,
+    weights: np.ndarray,
+    state: np.ndarray,
+    l1: float,
+    l2: float,
+    partitions: int,
+) -> np.ndarray:
     """Move all dual variables in `state`; what that adds to the weights."""
     shrinkage = l1 / l2
     added = np.zeros_like(weights)

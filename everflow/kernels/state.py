@@ -211,20 +211,24 @@ def destroy_resource(resource: ResourceVariable, *, ignore_lookup_error: bool, s
         raise NotFoundError(None, None, f"{resource!r} does not exist.")
 
 
+def _sizes(shape: TensorShape) -> list[int]:
+    return [size or 0 for size in shape.as_list()]
+
+
 @updating("ZeroInitializer")
 def zero_initializer(ref: Ref, *, T: DType) -> Ref:
     if ref.value is not None:
         raise InvalidArgumentError(None, None, "The variable has a value already: only a new one is filled with zeros")
     if ref.shape is None or not ref.shape.is_fully_defined():
         raise InvalidArgumentError(None, None, "Zeros for a variable need its shape, which is not fully known")
-    ref.assign(torch.zeros(ref.shape.as_list(), dtype=torch_dtype(T.base_dtype)))
+    ref.assign(torch.zeros(_sizes(ref.shape), dtype=torch_dtype(T.base_dtype)))
     return ref
 
 
 @updating("ZeroVarInitializer", locks=True)
 def zero_var_initializer(var: ResourceVariable, *, dtype: DType, shape: TensorShape) -> ResourceVariable:
     if var.value is None:
-        var.assign(torch.zeros(shape.as_list(), dtype=torch_dtype(dtype)))
+        var.assign(torch.zeros(_sizes(shape), dtype=torch_dtype(dtype)))
     return var
 
 

@@ -39,6 +39,7 @@ python.data.experimental.ops batching counter enumerate_ops error_ops get_single
                       take_while_ops threadpool unique writers : data.experimental data.* \
                                                            data.experimental.* legacy.inner.data.datasets
 python.compiler       xla                                : xla
+python.compiler.tensorrt trt_convert                     : contrib.tensorrt.trt_convert
 python.compiler.xla   xla                                : xla.experimental contrib.compiler.xla
 python.compiler.xla   jit                                : contrib.compiler.jit
 
@@ -375,6 +376,8 @@ contrib.tensor_forest.python.ops data_ops                : contrib.tensor_forest
 contrib.tensor_forest.python.ops model_ops stats_ops     : ops.forests legacy.gen_ops
 contrib.tensor_forest.client random_forest               : contrib.tensor_forest.random_forest
 contrib.tensor_forest.client eval_metrics                : contrib.tensor_forest.eval_metrics
+contrib.boosted_trees.python.utils losses                : contrib.boosted_trees.losses
+contrib.labeled_tensor.python.ops nn                     : contrib.labeled_tensor.nn
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers
 contrib.cudnn_rnn.python.layers cudnn_rnn                : contrib.cudnn_rnn contrib.cudnn_rnn.layers legacy.inner.contrib.cudnn_rnn

@@ -7,8 +7,25 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
 
 
-def sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights, example_labels, sparse_indices, sparse_weights, dense_weights,
-                   example_state_data, loss_type, l1, l2, num_loss_partitions, num_inner_iterations, adaptative=True, name=None):  # fmt: skip
+def sdca_optimizer(
+    sparse_example_indices,
+    sparse_feature_indices,
+    sparse_feature_values,
+    dense_features,
+    example_weights,
+    example_labels,
+    sparse_indices,
+    sparse_weights,
+    dense_weights,
+    example_state_data,
+    loss_type,
+    l1,
+    l2,
+    num_loss_partitions,
+    num_inner_iterations,
+    adaptative=True,
+    name=None,
+):
     """The new state of examples, and what to add to the weights of sparse and of dense features."""
     arguments = dict(locals())
     return raw.SdcaOptimizer(**arguments)

@@ -27,3 +27,27 @@ def test_hinge_loss():
         assert session.run(loss) == pytest.approx(2.3333333)
         np.testing.assert_allclose(session.run(weighted), [0, 6.4, 0], rtol=1e-6)
     assert tf.losses.get_losses() == [loss, weighted]
+
+
+def test_a_classifier_over_mapped_features():
+    # Points inside of a circle and outside of it: no line tells them apart.
+    x = np.random.RandomState(0).uniform(-1, 1, [200, 2]).astype(np.float32)
+    y = (np.square(x).sum(1) < 0.5).astype(np.int64)
+    column = tf.contrib.layers.real_valued_column("x", dimension=2)
+    mapper = tf.contrib.kernel_methods.RandomFourierFeatureMapper(2, 100, stddev=0.7)
+    optimizer = tf.train.AdamOptimizer(0.05)
+
+    def input_fn():
+        return {"x": tf.constant(x)}, tf.constant(y)
+
+    def accuracy(mappers):
+        estimator = tf.contrib.kernel_methods.KernelLinearClassifier(
+            [column], optimizer=optimizer, kernel_mappers=mappers
+        )
+        estimator.fit(input_fn=input_fn, steps=100)
+        assert len(list(estimator.predict_classes(input_fn=lambda: input_fn()[0]))) == 200
+        return estimator.evaluate(input_fn=input_fn, steps=1)["accuracy"]
+
+    assert accuracy({column: [mapper]}) > 0.9 > accuracy(None)
+    with pytest.raises(ValueError, match="feature_columns"):
+        tf.contrib.kernel_methods.KernelLinearClassifier()

@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.contrib import labeled_tensor as lt
+from everflow.contrib.labeled_tensor import nn
 
 
 @pytest.fixture
@@ -165,3 +166,13 @@ def test_input():
         many = lt.parse_example(lt.constant([text], axes=["batch"]), features)["f"]
         with tf.Session() as sess:
             assert sess.run(one).tolist() == [1.0, 2.0] and _axes(many) == [("batch", 1), ("x", 2)]
+
+
+def test_functions_of_nn():
+    with tf.Graph().as_default(), tf.Session() as session:
+        logits = lt.LabeledTensor(tf.constant([[-1.0, 2.0]]), ["batch", "x"])
+        labels = lt.LabeledTensor(tf.constant([[0.0, 1.0]]), ["batch", "x"])
+        assert session.run(nn.relu(logits).tensor).tolist() == [[0.0, 2.0]]
+        loss = nn.sigmoid_cross_entropy_with_logits(logits, labels)
+        assert list(loss.axes) == ["batch", "x"]
+        np.testing.assert_allclose(session.run(loss.tensor), [[0.313262, 0.126928]], rtol=1e-5)

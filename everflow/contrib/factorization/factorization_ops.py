@@ -104,8 +104,23 @@ class WALSModel:
     >>> session.run(row_update)
     """
 
-    def __init__(self, input_rows, input_cols, n_components, unobserved_weight=0.1, regularization=None, row_init="random", col_init="random", num_row_shards=1,
-                 num_col_shards=1, row_weights=1, col_weights=1, use_factors_weights_cache=True, use_gramian_cache=True, use_scoped_vars=False):  # fmt: skip
+    def __init__(
+        self,
+        input_rows,
+        input_cols,
+        n_components,
+        unobserved_weight=0.1,
+        regularization=None,
+        row_init="random",
+        col_init="random",
+        num_row_shards=1,
+        num_col_shards=1,
+        row_weights=1,
+        col_weights=1,
+        use_factors_weights_cache=True,
+        use_gramian_cache=True,
+        use_scoped_vars=False,
+    ):
         if (row_weights is None) != (col_weights is None):
             raise ValueError("row_weights and col_weights must be None both, or neither of them")
         self._input_rows, self._input_cols = input_rows, input_cols
@@ -123,8 +138,11 @@ class WALSModel:
         self._prepare = {side: side.prepare_gramian() for side in sides}
         self._kept, self._fill, self._copies = {}, {side: [] for side in sides}, []
         with name_scope("transient_vars"):
-            for kind, keep in (("factors", use_factors_weights_cache), ("weights", use_factors_weights_cache),
-                               ("gramian", use_gramian_cache)):  # fmt: skip
+            for kind, keep in (
+                ("factors", use_factors_weights_cache),
+                ("weights", use_factors_weights_cache),
+                ("gramian", use_gramian_cache),
+            ):
                 for side in sides:
                     held = [side.gramian] if kind == "gramian" else getattr(side, kind)
                     label = {

@@ -35,8 +35,16 @@ class GMM(Estimator):
     LOG_LIKELIHOOD = "loss"
     ASSIGNMENTS = "assignments"
 
-    def __init__(self, num_clusters, model_dir=None, random_seed=0, params="wmc", initial_clusters="random", covariance_type="full",
-                 config=None):  # fmt: skip
+    def __init__(
+        self,
+        num_clusters,
+        model_dir=None,
+        random_seed=0,
+        params="wmc",
+        initial_clusters="random",
+        covariance_type="full",
+        config=None,
+    ):
         self._num_clusters = num_clusters
         self._params = params
         self._training_initial_clusters = initial_clusters

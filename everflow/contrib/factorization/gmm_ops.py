@@ -52,7 +52,9 @@ class GmmAlgorithm:
     CLUSTERS_VARIABLE = "clusters"
     CLUSTERS_COVS_VARIABLE = "clusters_covs"
 
-    def __init__(self, data, num_classes, initial_means=None, params="wmc", covariance_type=FULL_COVARIANCE, random_seed=0):  # fmt: skip
+    def __init__(
+        self, data, num_classes, initial_means=None, params="wmc", covariance_type=FULL_COVARIANCE, random_seed=0
+    ):
         self._params = params
         self._random_seed = random_seed
         self._covariance_type = covariance_type

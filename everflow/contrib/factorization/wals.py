@@ -66,9 +66,25 @@ class WALSMatrixFactorization(Estimator):
     LOSS = "WALS_loss"
     RWSE = "WALS_RWSE"
 
-    def __init__(self, num_rows, num_cols, embedding_dimension, unobserved_weight=0.1, regularization_coeff=None, row_init="random", col_init="random",
-                 num_row_shards=1, num_col_shards=1, row_weights=1, col_weights=1, use_factors_weights_cache_for_training=True,
-                 use_gramian_cache_for_training=True, max_sweeps=None, model_dir=None, config=None):  # fmt: skip
+    def __init__(
+        self,
+        num_rows,
+        num_cols,
+        embedding_dimension,
+        unobserved_weight=0.1,
+        regularization_coeff=None,
+        row_init="random",
+        col_init="random",
+        num_row_shards=1,
+        num_col_shards=1,
+        row_weights=1,
+        col_weights=1,
+        use_factors_weights_cache_for_training=True,
+        use_gramian_cache_for_training=True,
+        max_sweeps=None,
+        model_dir=None,
+        config=None,
+    ):
         self._max_sweeps = max_sweeps
         self._shards = num_row_shards, num_col_shards
         self._sizes = num_rows, num_cols

@@ -113,7 +113,9 @@ def run_feeds_iter(output_dict, feed_dicts, restore_checkpoint_path=None):
         session = creator.create_session()
         coordinator = Coordinator()
         try:
-            threads = start_queue_runners(session, coord=coordinator) if graph.get_collection(GraphKeys.QUEUE_RUNNERS) else []  # fmt: skip
+            threads = (
+                start_queue_runners(session, coord=coordinator) if graph.get_collection(GraphKeys.QUEUE_RUNNERS) else []
+            )
             for feeds in feed_dicts:
                 yield session.run(output_dict, feeds)
             coordinator.request_stop()

@@ -31,8 +31,11 @@ def _file_names(file_pattern, randomize_input):
 def read_keyed_batch_examples(file_pattern, batch_size, reader, **given):
     """(keys, serialized examples) of files, a batch at a time."""
     capacity = given["queue_capacity"]
-    for what, number in (("batch_size", batch_size), ("num_threads", given["num_threads"]),
-                         ("read_batch_size", given["read_batch_size"])):  # fmt: skip
+    for what, number in (
+        ("batch_size", batch_size),
+        ("num_threads", given["num_threads"]),
+        ("read_batch_size", given["read_batch_size"]),
+    ):
         if not number or number <= 0:
             raise ValueError(f"Invalid {what} {number}.")
     if capacity <= batch_size:

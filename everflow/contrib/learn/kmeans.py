@@ -48,8 +48,19 @@ class KMeansClustering(Estimator):
     ALL_SCORES = "all_scores"
     LOSS_OP_NAME = "kmeans_loss"
 
-    def __init__(self, num_clusters, model_dir=None, initial_clusters="random", distance_metric="squared_euclidean", random_seed=0, use_mini_batch=True,
-                 mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2, relative_tolerance=None, config=None):  # fmt: skip
+    def __init__(
+        self,
+        num_clusters,
+        model_dir=None,
+        initial_clusters="random",
+        distance_metric="squared_euclidean",
+        random_seed=0,
+        use_mini_batch=True,
+        mini_batch_steps_per_iteration=1,
+        kmeans_plus_plus_num_retries=2,
+        relative_tolerance=None,
+        config=None,
+    ):
         self._relative_tolerance = relative_tolerance
         self._settings = (
             num_clusters,

@@ -16,8 +16,19 @@ class SVM(TellsClasses, _Linear):
     >>> svm.fit(input_fn=train_input_fn, steps=100)
     """
 
-    def __init__(self, example_id_column, feature_columns, weight_column_name=None, model_dir=None, l1_regularization=0.0, l2_regularization=0.0,
-                 num_loss_partitions=1, kernels=None, config=None, feature_engineering_fn=None):  # fmt: skip
+    def __init__(
+        self,
+        example_id_column,
+        feature_columns,
+        weight_column_name=None,
+        model_dir=None,
+        l1_regularization=0.0,
+        l2_regularization=0.0,
+        num_loss_partitions=1,
+        kernels=None,
+        config=None,
+        feature_engineering_fn=None,
+    ):
         if kernels is not None:
             raise ValueError("SVMs with kernels are not supported; see tf.contrib.kernel_methods for maps of features.")
         optimizer = SDCAOptimizer(

@@ -15,7 +15,7 @@ class BinarySvmHead(Head):
     """The hinge loss of two classes."""
 
     _default_name = "binary_svm_head"
-    sdca_loss = "hinge_loss"
+    sdca_loss = "hinge_loss"  # type: ignore[assignment]
 
     def __init__(self, label_name, weight_column_name, head_name, thresholds):
         super().__init__(1, label_name, weight_column_name, head_name)

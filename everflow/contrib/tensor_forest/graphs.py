@@ -129,8 +129,17 @@ class RandomForestGraphs:
     >>> probabilities, tree_paths, variance = graphs.inference_graph(x)
     """
 
-    def __init__(self, params, tree_configs=None, tree_stats=None, device_assigner=None, variables=None, tree_variables_class=TreeVariables, tree_graphs=None,
-                 training=True):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        tree_configs=None,
+        tree_stats=None,
+        device_assigner=None,
+        variables=None,
+        tree_variables_class=TreeVariables,
+        tree_graphs=None,
+        training=True,
+    ):
         self.params = params
         self.device_assigner = device_assigner or VariableDeviceChooser()
         self.variables = variables or ForestVariables(
@@ -170,7 +179,11 @@ class RandomForestGraphs:
                         raise NotImplementedError("Trees that see some features each take no sparse features")
                     tree_data = self._bag_features(i, tree_data)
                 tree = self.trees[i]
-                made.append(tree.training_graph(tree_data, tree_labels, seed, data_spec=spec, sparse_features=sparse, **tree_kwargs))  # fmt: skip
+                made.append(
+                    tree.training_graph(
+                        tree_data, tree_labels, seed, data_spec=spec, sparse_features=sparse, **tree_kwargs
+                    )
+                )
         return group(*made, name="train")
 
     def _drawn(self, data, labels, seed):

@@ -36,11 +36,32 @@ class ForestHParams:
     >>> params = ForestHParams(num_classes=3, num_features=4, num_trees=10, max_nodes=1000).fill()
     """
 
-    def __init__(self, num_trees=100, max_nodes=10000, bagging_fraction=1.0, num_splits_to_consider=0, feature_bagging_fraction=1.0, max_fertile_nodes=0,
-                 split_after_samples=250, valid_leaf_threshold=1, dominate_method="bootstrap", dominate_fraction=0.99, model_name="all_dense",
-                 split_finish_name="basic", split_pruning_name="none", prune_every_samples=0, early_finish_check_every_samples=0, collate_examples=False,
-                 checkpoint_stats=False, use_running_stats_method=False, initialize_average_splits=False, inference_tree_paths=False, param_file=None,
-                 split_name="less_or_equal", **kwargs):  # fmt: skip
+    def __init__(
+        self,
+        num_trees=100,
+        max_nodes=10000,
+        bagging_fraction=1.0,
+        num_splits_to_consider=0,
+        feature_bagging_fraction=1.0,
+        max_fertile_nodes=0,
+        split_after_samples=250,
+        valid_leaf_threshold=1,
+        dominate_method="bootstrap",
+        dominate_fraction=0.99,
+        model_name="all_dense",
+        split_finish_name="basic",
+        split_pruning_name="none",
+        prune_every_samples=0,
+        early_finish_check_every_samples=0,
+        collate_examples=False,
+        checkpoint_stats=False,
+        use_running_stats_method=False,
+        initialize_average_splits=False,
+        inference_tree_paths=False,
+        param_file=None,
+        split_name="less_or_equal",
+        **kwargs,
+    ):
         given = dict(locals())
         del given["self"], given["kwargs"]
         for name, value in {**given, **kwargs}.items():

@@ -98,6 +98,27 @@ def _without(features, *names):
     return next(iter(kept.values())) if len(kept) == 1 else kept
 
 
+def _training(graphs, given, features, labels, weights):
+    """(train op, loss, hooks) of a forest."""
+    trained = graphs.training_graph(
+        features,
+        labels,
+        num_trainers=given["num_trainers"],
+        trainer_id=given["trainer_id"],
+        **({} if weights is None else {"input_weights": array.reshape(weights, [-1])}),
+    )
+    train_op = group(trained, state.assign_add(get_global_step(), 1))
+    with control_dependencies([train_op]):
+        loss = graphs.training_loss(features, labels, name=LOSS_NAME)
+    hooks = []
+    if given["early_stopping_rounds"]:
+        threshold = given["early_stopping_loss_threshold"]
+        hooks.append(TensorForestLossHook(given["early_stopping_rounds"], threshold, loss_op=loss))
+    if given["report_feature_importances"]:
+        hooks.append(TensorForestRunOpAtEndHook({"feature_importances": graphs.feature_importances()}))
+    return train_op, loss, hooks
+
+
 _BUILDER = """params, graph_builder_class, device_assigner, feature_columns=None, weights_name=None, model_head=None, keys_name=None,
     early_stopping_rounds=100, early_stopping_loss_threshold=0.001, num_trainers=1, trainer_id=0, report_feature_importances=False,
     local_eval=False, head_scope=None, include_all_in_serving=False, output_type=0"""
@@ -116,26 +137,9 @@ def get_model_fn(**given):
             params, device_assigner=given["device_assigner"], training=mode == ModeKeys.TRAIN
         )
         probabilities, tree_paths, variance = graphs.inference_graph(seen)
-        hooks, train_op, loss = [], None, None
+        train_op, loss, hooks = None, None, []
         if mode == ModeKeys.TRAIN:
-            trained = graphs.training_graph(
-                seen,
-                labels,
-                num_trainers=given["num_trainers"],
-                trainer_id=given["trainer_id"],
-                **({} if weights is None else {"input_weights": array.reshape(weights, [-1])}),
-            )
-            train_op = group(trained, state.assign_add(get_global_step(), 1))
-            with control_dependencies([train_op]):
-                loss = graphs.training_loss(seen, labels, name=LOSS_NAME)
-            if given["early_stopping_rounds"]:
-                hooks.append(
-                    TensorForestLossHook(
-                        given["early_stopping_rounds"], given["early_stopping_loss_threshold"], loss_op=loss
-                    )
-                )
-            if given["report_feature_importances"]:
-                hooks.append(TensorForestRunOpAtEndHook({"feature_importances": graphs.feature_importances()}))
+            train_op, loss, hooks = _training(graphs, given, seen, labels, weights)
         ops = head.create_model_fn_ops(
             inputs, mode, labels, lambda _: train_op, _logits(probabilities, params), scope=given["head_scope"]
         )

@@ -15,6 +15,7 @@ from everflow.data.experimental.sources import (
     Counter,
     RaggedTensorStructure,
     SparseTensorStructure,
+    TensorArrayStructure,
     TensorStructure,
     TFRecordWriter,
     cardinality,

@@ -15,6 +15,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
 from everflow.ops.ragged.spec import RaggedTensorSpec
+from everflow.ops.tensor_arrays.spec import TensorArraySpec
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):
@@ -314,3 +315,8 @@ def RaggedTensorStructure(dtype, shape, ragged_rank):
         RaggedTensorSpec(TensorShape([Dimension(2), Dimension(None)]), tf.int32, 1, tf.int64)
     """
     return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
+    """The spec of a TensorArray."""
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.data.datasets import Element, Following, Iteration
-    from everflow.kernels.tensors import AnyTensor
+    from everflow.kernels.tensors import AnyTensor, Strings, Value
 
 _NO_NAMES = np.empty(0, object)
 
@@ -35,21 +35,33 @@ def parse_example_dataset(
     dense_shapes: list[TensorShape],
 ) -> Dataset:
     """Features in the order of their keys; sparse ones as variants."""
-    keys = [[strings([key.encode()], ()) for key in some] for some in (sparse_keys, dense_keys)]
-    types = {"sparse_types": sparse_types, "Tdense": Tdense, "dense_shapes": dense_shapes}
+    of_sparse, of_dense = ([strings([key.encode()], ()) for key in some] for some in (sparse_keys, dense_keys))
 
-    def parsed(serialized: AnyTensor) -> Element:
-        indices, values, shapes, dense = parse_example(serialized, _NO_NAMES, *keys, dense_defaults, **types)
-        found = dict(zip(dense_keys, dense))
+    def parsed(serialized: Strings) -> Element:
+        indices, values, shapes, dense = parse_example(
+            serialized,
+            _NO_NAMES,
+            of_sparse,
+            of_dense,
+            dense_defaults,
+            sparse_types=sparse_types,
+            Tdense=Tdense,
+            dense_shapes=dense_shapes,
+        )
+        found: dict[str, Value] = dict(zip(dense_keys, dense))
         for key, dtype, *parts in zip(sparse_keys, sparse_types, indices, values, shapes):
-            found[key] = serialize_sparse(*parts, T=dtype, out_type=dtypes.variant)
+            found[key] = _as_variant(dtype, *parts)
         return tuple(found[key] for key in sorted(found))
 
     def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
-        return lambda: parsed(*following())
+        return lambda: parsed(following()[0])
 
     return Dataset(start, input_dataset.cardinality)
+
+
+def _as_variant(dtype: DType, indices: Any, values: AnyTensor, shape: Any) -> Strings:
+    return serialize_sparse(indices, values, shape, T=dtype, out_type=dtypes.variant)
 
 
 @dataset("FilterByLastComponentDataset")

@@ -161,10 +161,11 @@ def _write_stat(
     message: pb.LeafStat, weight: float, sums: np.ndarray, squares: np.ndarray, params: pb.TensorForestParams
 ) -> None:
     message.weight_sum = weight
-    if params.is_regression:
-        vectors = ((message.regression.mean_output, sums), (message.regression.mean_output_squares, squares))
-    else:
+    vectors: tuple
+    if not params.is_regression:
         vectors = ((message.classification.dense_counts, sums),)
+    else:
+        vectors = ((message.regression.mean_output, sums), (message.regression.mean_output_squares, squares))
     for vector, values in vectors:
         vector.SetInParent()
         for value in values:

@@ -132,7 +132,7 @@ class Tree:
         message.binary_node.left_child_id.value, message.binary_node.right_child_id.value = left, right
         test = message.binary_node.inequality_left_child_test
         test.feature_id.id.value = str(self.features[number])
-        test.type = int(self.kinds[number])
+        test.type = trees_pb.InequalityTest.Type.Name(int(self.kinds[number]))
         test.threshold.float_value = float(self.thresholds[number])
         return message
 

@@ -30,7 +30,7 @@ def read_file(filename: Strings) -> Strings:
 @fresh("ImmutableConst")
 def immutable_const(*, dtype: DType, shape: TensorShape, memory_region_name: str) -> torch.Tensor:
     """The first bytes of a file as a tensor."""
-    sizes, kind = shape.as_list(), np.dtype(dtype.as_numpy_dtype)
+    sizes, kind = [size or 0 for size in shape.as_list()], np.dtype(dtype.as_numpy_dtype)
     if dtype.name == "string":
         raise UnimplementedError(None, None, "ImmutableConst has no strings: they are not plain bytes of a file")
     wanted = math.prod(sizes) * kind.itemsize

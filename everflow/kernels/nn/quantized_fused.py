@@ -75,7 +75,11 @@ def _fused(name: str, product: Callable[..., torch.Tensor]) -> Callable[..., _Re
             result = result + (bias.double() if bias.dtype in _PLAIN else bias.double() * step)
         if with_sum:
             summand = rest.pop(0)
-            low, high = (rest.pop(0), rest.pop(0)) if rest else (step * torch.iinfo(torch.int32).min, step * torch.iinfo(torch.int32).max)  # fmt: skip
+            low, high = (
+                (rest.pop(0), rest.pop(0))
+                if rest
+                else (step * torch.iinfo(torch.int32).min, step * torch.iinfo(torch.int32).max)
+            )
             result = result + _floats(summand, low, high)
         if with_relu:
             result = torch.relu(result)
@@ -87,8 +91,9 @@ def _fused(name: str, product: Callable[..., torch.Tensor]) -> Callable[..., _Re
 def _convolution(
     image: torch.Tensor, filters: torch.Tensor, strides: list[int], padding: str, dilations: list[int]
 ) -> torch.Tensor:
-    options = {"strides": strides, "padding": padding, "explicit_paddings": [], "dilations": dilations}
-    return conv2d(image, filters, data_format="NHWC", **options)
+    return conv2d(
+        image, filters, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC", dilations=dilations
+    )
 
 
 def _depthwise(
