@@ -311,9 +311,11 @@ python.training       checkpoint_utils                   : train.eval_step
 python.training.checkpointable base tracking util data_structures : train train.*
 
 python.util           compat                             : platform.compat
-python.util           deprecation decorator_utils        : platform.deprecation
+python.util           deprecation decorator_utils        : platform.deprecation legacy.inner.python_util.decorating
 python.util           nest                               : framework.nest legacy.inner.util
 python.util           tf_inspect                         : platform.inspection legacy.inner.util
+python.util           object_identity                    : legacy.inner.python_util.identity
+python.util           lock_util                          : legacy.inner.python_util.locks
 python.util           lazy_loader                        : platform.lazy_loader
 python.util           module_wrapper                     : platform.module_wrapper
 python.util           serialization                      : legacy.inner.keras

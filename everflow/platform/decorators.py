@@ -10,21 +10,67 @@ import sys
 
 
 def make_decorator(target, decorator_func, decorator_name=None, decorator_doc="", decorator_argspec=None):
-    """`decorator_func` with the name and documentation of what it decorates."""
-    del decorator_name, decorator_argspec
+    """`decorator_func` with the name and documentation of what it decorates; its own name is that of the function that
+    calls this, where none is given.
+    """
+    name = decorator_name or sys._getframe(1).f_code.co_name
     made = functools.update_wrapper(decorator_func, target)
+    made._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
     if decorator_doc:
         made.__doc__ = decorator_doc
     return made
+
+
+class TFDecorator:
+    """What a decorator is and what it decorates; called, it is what it decorates."""
+
+    def __init__(self, decorator_name, target, decorator_doc="", decorator_argspec=None):
+        self._name, self._doc, self._argspec = decorator_name, decorator_doc, decorator_argspec
+        self._target = target
+        if hasattr(target, "__name__"):
+            self.__name__ = target.__name__
+        self.__doc__ = decorator_doc or getattr(target, "__doc__", None) or ""
+        self.__wrapped__ = target
+
+    def __get__(self, instance, owner):
+        return self._target.__get__(instance, owner)
+
+    def __call__(self, *args, **kwargs):
+        return self._target(*args, **kwargs)
+
+    decorated_target = property(lambda self: self._target, doc="What it decorates.")
+    decorator_name = property(lambda self: self._name, doc="What it is called.")
+    decorator_doc = property(lambda self: self._doc, doc="What it says of itself.")
+    decorator_argspec = property(lambda self: self._argspec, doc="The arguments that it shows, or None.")
+
+    @decorated_target.setter
+    def decorated_target(self, target):
+        self._target = target
 
 
 def unwrap(maybe_tf_decorator):
     """([the decorators], what they decorate)."""
     around = []
     while hasattr(maybe_tf_decorator, "__wrapped__"):
-        around.append(maybe_tf_decorator)
+        around.append(getattr(maybe_tf_decorator, "_tf_decorator", maybe_tf_decorator))
         maybe_tf_decorator = maybe_tf_decorator.__wrapped__
     return around, maybe_tf_decorator
+
+
+def rewrap(decorator_func, previous_target, new_target):
+    """Let decorators around one function say that they are around another; what is decorated then. The decorators'
+    own functions go on calling what they were made with.
+    """
+    innermost = None
+    current = decorator_func
+    while current is not previous_target and hasattr(current, "__wrapped__"):
+        innermost, current = current, current.__wrapped__
+    if innermost is None:
+        return new_target
+    innermost.__wrapped__ = new_target
+    if hasattr(innermost, "_tf_decorator"):
+        innermost._tf_decorator.decorated_target = new_target
+    return decorator_func
 
 
 def contextmanager(target):

@@ -1,0 +1,1 @@
+"""Names that programs take from inside TensorFlow's `python.util`, a file for each kind."""
