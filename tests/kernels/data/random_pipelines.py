@@ -22,7 +22,8 @@ from unittest import mock
 import numpy as np
 
 ELEMENTS = 40
-# Where TensorFlow is asked, too, random numbers are not drawn by several calls at a time: there, threads take them as they come.
+# Where TensorFlow is asked, too, random numbers are not drawn by several calls at a time: there, threads take them as
+# they come.
 _one_by_one = False
 
 
