@@ -31,8 +31,8 @@ Columns = tuple["AnyTensor", ...]
 
 
 class Form:
-    """A function for `count` elements at a time, `many(*columns, step=step)`, and for one, `one(step, element)`; `draw(times, step=step)`
-    gives random numbers for so many calls, which both take after what else goes in.
+    """A function for `count` elements at a time, `many(*columns, step=step)`, and for one, `one(step, element)`;
+    `draw(times, step=step)` gives random numbers for so many calls, which both take after what else goes in.
     """
 
     def __init__(

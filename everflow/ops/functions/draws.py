@@ -34,7 +34,7 @@ def apart(function, captured: int = 0) -> tuple[Body, Body] | None:
     return Body(draws.graph, [], numbers, []), Body(rest.graph, inputs, rest.outputs, controls)
 
 
-# The ops that can draw for several calls at once, each what it would draw next: with how often as a further first input.
+# The ops that can draw for several calls at once, each what it would draw next: how often is a further first input.
 _REPEATED = frozenset(["RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal"])
 
 
