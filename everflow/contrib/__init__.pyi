@@ -2,6 +2,7 @@
 
 from everflow.contrib import all_reduce as all_reduce
 from everflow.contrib import autograph as autograph
+from everflow.contrib import boosted_trees as boosted_trees
 from everflow.contrib import checkpoint as checkpoint
 from everflow.contrib import cluster_resolver as cluster_resolver
 from everflow.contrib import compiler as compiler
@@ -29,6 +30,7 @@ from everflow.contrib import labeled_tensor as labeled_tensor
 from everflow.contrib import layers as layers
 from everflow.contrib import learn as learn
 from everflow.contrib import legacy_seq2seq as legacy_seq2seq
+from everflow.contrib import linear_optimizer as linear_optimizer
 from everflow.contrib import lookup as lookup
 from everflow.contrib import losses as losses
 from everflow.contrib import memory_stats as memory_stats
@@ -49,7 +51,9 @@ from everflow.contrib import sparsemax as sparsemax
 from everflow.contrib import staging as staging
 from everflow.contrib import stateless as stateless
 from everflow.contrib import summary as summary
+from everflow.contrib import tensor_forest as tensor_forest
 from everflow.contrib import tensorboard as tensorboard
+from everflow.contrib import tensorrt as tensorrt
 from everflow.contrib import testing as testing
 from everflow.contrib import tfprof as tfprof
 from everflow.contrib import tpu as tpu

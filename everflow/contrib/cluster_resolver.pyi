@@ -2,7 +2,10 @@
 from everflow.distribute.cluster_resolver import UnionResolver as _UnionResolver
 
 from everflow.distribute.cluster_resolver import ClusterResolver as ClusterResolver
+from everflow.distribute.cluster_resolver import GCEClusterResolver as GCEClusterResolver
+from everflow.distribute.cluster_resolver import KubernetesClusterResolver as KubernetesClusterResolver
 from everflow.distribute.cluster_resolver import SimpleClusterResolver as SimpleClusterResolver
+from everflow.distribute.cluster_resolver import SlurmClusterResolver as SlurmClusterResolver
 from everflow.distribute.cluster_resolver import TFConfigClusterResolver as TFConfigClusterResolver
 from everflow.distribute.cluster_resolver import TPUClusterResolver as TPUClusterResolver
 UnionClusterResolver = _UnionResolver

@@ -86,6 +86,7 @@ class FixedLengthRecordDataset(Dataset):
     def _read(self, filenames: Any, read_one_file: Any, num_parallel_reads: Any) -> None: ...
 
 class Iterator:
+    _asked: Any
     _element_spec: Any
     _initializer: Any
     _iterator_resource: Any

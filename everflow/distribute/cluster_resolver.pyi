@@ -1,6 +1,6 @@
 # Made by `make stubs`.
 import everflow as _tf
-from everflow._typing import Any
+from everflow._typing import Any, ScalarLike
 
 class ClusterResolver:
     counts: Any
@@ -13,6 +13,23 @@ class ClusterResolver:
     task_id: Any
     task_type: Any
 
+class GCEClusterResolver(ClusterResolver):
+    _group: Any
+    _place: Any
+    _port: Any
+    _service: Any
+    def __init__(self, project: Any, zone: Any, instance_group: Any, port: Any, task_type: str | None = 'worker', task_id: ScalarLike | None = 0, rpc_layer: str | None = 'grpc', credentials: str | None = 'default', service: Any = None) -> None: ...
+    def cluster_spec(self) -> _tf.train.ClusterSpec: ...
+    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str: ...
+
+class KubernetesClusterResolver(ClusterResolver):
+    _client: Any
+    _labels: Any
+    _port: Any
+    def __init__(self, job_to_label_mapping: Any = None, tf_server_port: ScalarLike | None = 8470, rpc_layer: str | None = 'grpc', override_client: Any = None) -> None: ...
+    def cluster_spec(self) -> _tf.train.ClusterSpec: ...
+    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str: ...
+
 class SimpleClusterResolver(ClusterResolver):
     _cluster_spec: Any
     _environment: Any
@@ -24,6 +41,20 @@ class SimpleClusterResolver(ClusterResolver):
     def environment(self) -> Any: ...
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> Any: ...
     def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> Any: ...
+
+class SlurmClusterResolver(ClusterResolver):
+    _auto_set_gpu: Any
+    _gpus_per_node: Any
+    _gpus_per_task: Any
+    _jobs: Any
+    _port_base: Any
+    _rank: Any
+    _tasks_per_node: Any
+    def __init__(self, jobs: Any, port_base: ScalarLike | None = 8888, gpus_per_node: ScalarLike | None = 1, gpus_per_task: ScalarLike | None = 1, tasks_per_node: Any = None, auto_set_gpu: bool = True, rpc_layer: str | None = 'grpc') -> None: ...
+    def cluster_spec(self) -> _tf.train.ClusterSpec: ...
+    def get_task_info(self) -> tuple[Any, Any]: ...
+    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str: ...
+    def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[Any, Any]: ...
 
 class TFConfigClusterResolver(ClusterResolver):
     _given: Any

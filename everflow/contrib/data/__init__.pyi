@@ -1,4 +1,5 @@
 # Made by `make stubs`.
+import everflow as _tf
 from everflow._typing import Any, Callable, Mapping, ScalarLike, TensorLike
 
 AUTOTUNE: int
@@ -8,6 +9,9 @@ from everflow.data.experimental import CsvDataset as CsvDataset
 from everflow.data import Dataset as Dataset
 from everflow.data import FixedLengthRecordDataset as FixedLengthRecordDataset
 from everflow.data import Iterator as Iterator
+class LMDBDataset(_tf.data.Dataset):
+    def __init__(self, filenames: Any) -> None: ...
+
 from everflow.data.experimental import Optional as Optional
 from everflow.data.experimental import RandomDataset as RandomDataset
 from everflow.data.experimental import Reducer as Reducer

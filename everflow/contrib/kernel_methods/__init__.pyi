@@ -1,6 +1,20 @@
 # Made by `make stubs`.
 import everflow as _tf
-from everflow._typing import Any, ScalarLike, TensorLike
+from everflow._typing import Any, Callable, Mapping, PathLike, ScalarLike, TensorLike
+
+class KernelLinearClassifier(_tf.contrib.learn.BaseEstimator):
+    _gradient_clip_norm: Any
+    _head: Any
+    _joint_weights: Any
+    _kernel_mappers: Any
+    feature_columns: Any
+    optimizer: Any
+    def __init__(self, feature_columns: Any = None, model_dir: PathLike | None = None, n_classes: ScalarLike | None = 2, weight_column_name: Any = None, optimizer: Any = None, kernel_mappers: Any = None, config: Any = None) -> None: ...
+    _abc_impl: Any
+    def _draw(self, features: TensorLike | Mapping[Any, Any], labels: Any, mode: Any, config: Any) -> Any: ...
+    def _draw_sdca(self, features: TensorLike | Mapping[Any, Any], labels: Any, mode: Any, logits: Any, columns_to_variables: Any) -> Any: ...
+    def predict_classes(self, x: Any = None, input_fn: Callable[..., Any] | None = None, batch_size: Any = None, as_iterable: bool = True) -> Any: ...
+    def predict_proba(self, x: Any = None, input_fn: Callable[..., Any] | None = None, batch_size: Any = None, as_iterable: bool = True) -> Any: ...
 
 class RandomFourierFeatureMapper:
     _input_dim: Any
