@@ -17,6 +17,10 @@ _CHECKPOINT = """saver=None, checkpoint_dir=None, checkpoint_filename_with_path=
     max_wait_secs=7200, config=None"""
 
 
+# Seconds until somebody who waits for a model looks for the second time.
+_FIRST_PAUSE = 0.25
+
+
 class SessionManager:
     """Makes sessions that restore or initialize a graph, and waits for those that another process initializes.
 
@@ -125,8 +129,13 @@ class SessionManager:
         return sess, True
 
     def wait_for_session(self, master, config=None, max_wait_secs=float("Inf")):
-        """A session with a model that another process makes ready; DeadlineExceededError after `max_wait_secs`."""
+        """A session with a model that another process makes ready; DeadlineExceededError after `max_wait_secs`.
+
+        It looks again after a quarter of a second, then ever more seldom, up to `recovery_wait_secs`: a cluster that starts
+        needs no half minute.
+        """
         self._target = master
+        pause = min(_FIRST_PAUSE, self._recovery_wait_secs)
         end = time.monotonic() + (float("Inf") if max_wait_secs is None else max_wait_secs)
         while True:
             sess = Session(self._target, graph=self._graph, config=config)
@@ -135,12 +144,13 @@ class SessionManager:
                 return sess
             sess.close()
             remaining = end - time.monotonic()
-            if remaining < self._recovery_wait_secs:
+            if remaining < pause:
                 raise errors.DeadlineExceededError(
                     None, None, f"Session was not ready after waiting {int(max_wait_secs)} secs."
                 )
             logging.info("Waiting for model to be ready%s", missing)
-            time.sleep(min(self._recovery_wait_secs, remaining))
+            time.sleep(pause)
+            pause = min(2 * pause, self._recovery_wait_secs)
 
     def _model_ready(self, sess):
         return _ready(self._ready_op, sess, "Model not ready")

@@ -53,7 +53,7 @@ LOCKING = """
     AssignVariableOp AssignAddVariableOp AssignSubVariableOp CountUpTo ResourceCountUpTo ResourceStridedSliceAssign RngSkip
     ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub ResourceScatterUpdate
     StatefulRandomBinomial StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
-    StatefulUniformInt _MoveTowards _ScaleRef _ScaleResource _StepRef _StepResource
+    StatefulUniformInt ZeroVarInitializer _MoveTowards _ScaleRef _ScaleResource _StepRef _StepResource
 """
 PUTTING = """
     QueueEnqueue QueueEnqueueMany QueueEnqueueV2 QueueEnqueueManyV2 QueueClose QueueCloseV2 BarrierInsertMany AccumulatorApplyGradient

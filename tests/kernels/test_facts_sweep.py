@@ -257,7 +257,6 @@ _LEFT = {
     "ExperimentalSqlDataset": "as the one before",
     "LMDBDataset": "reads a store of an optional package",
     "ExperimentalLMDBDataset": "as the one before",
-    "LMDBReader": "as the one before",
     "_DecodeJpegs": "stands for many calls of DecodeJpeg in a pipeline, whose tests compare it with those",
     "_DecodePngs": "as the one before",
     "_CropImages": "as the one before, for Slice",

@@ -45,7 +45,7 @@ KEEPS_BITS = {
 # They move values, or do the same for many images, or many calls, at once.
 NOT_FUSED = set(
     """
-    _Send _Recv _CropImages _DecodeJpegs _DecodePngs _ImageShapes _RandomStandardNormals _RandomUniformInts
+    _CollectiveStart _CollectiveWait _Send _Recv _CropImages _DecodeJpegs _DecodePngs _ImageShapes _RandomStandardNormals _RandomUniformInts
     _RandomUniforms _ResizeAreas _ResizeBicubics _ResizeBilinears _ResizeNearestNeighbors _StackImages _TruncatedNormals
     """.split()
 )

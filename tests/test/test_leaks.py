@@ -1,9 +1,19 @@
 """Decorators of tests that leave nothing behind."""
 
+import gc
+
 import pytest
 
 import everflow as tf
 from everflow.test import graph_comparison, leaks, modes
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_other_tests():
+    """What other tests left in the process is of no interest, and takes long to look through."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 class _Test(tf.test.TestCase):

@@ -90,7 +90,9 @@ class Compiling:
             self._eager_steps = EagerSteps(self)
             self._collected_trainable_weights = self.trainable_weights
             return
-        with strategy_context.left():  # What one replica draws; variables are made, and mirrored, under the strategy.
+        # One replica draws as if there was no strategy, under which its variables were made; several workers read what
+        # all of them have counted.
+        with strategy_context.left() if workers.worker() is None else workers.drawing():
             self._draw_metrics("metrics")
             self._draw_weights_and_loss()
         self.train_function = self.test_function = self.predict_function = None

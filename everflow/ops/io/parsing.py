@@ -77,6 +77,7 @@ def decode_csv(
         A list of tensors, one for each column, of the shape of `records`.
 
     Raises:
+        TypeError: If `record_defaults` is no list.
         ValueError: If `select_cols` are not ascending, or are not as many as the defaults.
 
     Example:

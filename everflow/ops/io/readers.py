@@ -202,7 +202,16 @@ class IdentityReader(ReaderBase):
 
 
 class LMDBReader(ReaderBase):
-    """The entries of LMDB stores, in the order of their keys."""
+    """The entries of LMDB stores, in the order of their keys. It needs the package lmdb.
+
+    Args:
+        name: The name of the operation in the graph.
+        options: Taken, and of no use.
+
+    Example:
+        >>> tf.LMDBReader(name="entries").reader_ref.op.type
+        'LMDBReader'
+    """
 
     def __init__(self, name=None, options=None):
         del options  # they are of no use

@@ -325,7 +325,7 @@ class ResourceVariable(BaseResourceVariable):
         return to_variable_def(self, self._handle, snapshot, export_scope, is_resource=True)
 
 
-class UnreadVariable(BaseResourceVariable):
+class _UnreadVariable(BaseResourceVariable):
     """The result of changing a resource variable: that variable, read after the change."""
 
     def __init__(self, variable, parent_op):
@@ -366,7 +366,7 @@ class UnreadVariable(BaseResourceVariable):
         return self._read_variable_op()
 
 
-_UnreadVariable = UnreadVariable  # its name where programs take it from inside TensorFlow
+UnreadVariable = _UnreadVariable  # the class keeps the name that programs see in TensorFlow
 
 
 def _scatter_method(kind):

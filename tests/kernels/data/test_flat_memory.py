@@ -8,6 +8,7 @@ from tests.kernels.data import flat_memory
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="looks at /proc")
+@pytest.mark.slow  # and by itself: threads of other tests take memory, too
 @pytest.mark.parametrize("name", flat_memory.SOURCES)
 def test_memory_stays_flat(name, tmp_path):
     """A hundred bytes kept for each element would be more than this."""
