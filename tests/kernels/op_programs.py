@@ -637,6 +637,16 @@ def new_variables():
         session.run(raw.ZeroVarInitializer(resource.handle, dtype=tf.float32, shape=[1]).op)
 
 
+def columns_of_a_product():
+    """A product of which only some columns are wanted, without machine code in its place."""
+    a, b = tf.placeholder(tf.float32, [4, 3]), tf.placeholder(tf.float32, [3, 5])
+    some = tf.slice(tf.matmul(a, b), [0, 1], [-1, 2])
+    options = tf.OptimizerOptions(global_jit_level=tf.OptimizerOptions.OFF)
+    with tf.Session(config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=options))) as session:
+        for _ in range(3):
+            session.run(some, {a: np.ones([4, 3]), b: np.ones([3, 5])})
+
+
 def first_arrays():
     handle = raw.TensorArray(2, dtype=tf.float32)
     flow = raw.TensorArrayUnpack(handle, _ROWS[:2], 0.0)
@@ -676,6 +686,7 @@ def forests():
 
 
 PROGRAMS = (
+    columns_of_a_product,
     exchanges,
     new_variables,
     first_arrays,
