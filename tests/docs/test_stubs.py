@@ -94,6 +94,7 @@ def test_pyright(project):
     assert checked({(pathlib.Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in errors}) == []
 
 
+@pytest.mark.slow  # editors and Pyright above find the same
 def test_mypy(project):
     command = [sys.executable, "-m", "mypy", "--no-incremental", "--config-file", "mypy.ini", *EXAMPLES, str(PROGRAM)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=project)
