@@ -51,3 +51,14 @@ def lines_of_code(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
     ]
     return tree.body[-1].end_lineno - sum(doc.end_lineno - doc.lineno for doc in documents)
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
+def test_the_readme_counts_the_conformance_cases(page):
+    folder = ROOT.parent / "tests" / "conformance"
+    cases = len(list((folder / "cases").rglob("*.py")))
+    different = [
+        line for line in (folder / "expected_failures.txt").read_text().splitlines() if line[:1] not in ("", "#")
+    ]
+    (row,) = [line for line in (ROOT.parent / page).read_text().splitlines() if "expected_failures.txt" in line]
+    assert [int(number) for number in re.findall(r"\d+", row.partition("`tests")[0])] == [cases, len(different)]
