@@ -5,68 +5,129 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from everflow.cluster import edges, wire
-from everflow.cluster.values import decode, encode
+from everflow.cluster.values import Parcel, decode, encode, unwrap, wrap
 from everflow.framework import dtypes, errors
 from everflow.kernels import tensors
 from everflow.protos import tensor_pb2, worker_pb2
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from everflow.runtime.hints import Value
     from everflow.runtime.state import Step
+
+
+# What takes values when they are all there, or the error in their place.
+Taker = Callable[[list[Parcel] | errors.OpError], None]
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """Somebody who waits for values: those that have come, in the places they were asked for."""
+
+    give: Taker
+    found: list[Any]
+    missing: int
 
 
 class Rendezvous:
     """The values that a run's part on this task has sent, until other tasks ask for them."""
 
     def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._values: dict[str, deque[tensor_pb2.TensorProto]] = {}
+        self._lock = threading.Lock()
+        self._values: dict[str, deque[Parcel]] = {}
+        self._waiting: dict[str, deque[tuple[_Waiting, int]]] = {}
         self._error: errors.OpError | None = None
         self._complete = False
 
-    def put(self, key: str, value: tensor_pb2.TensorProto) -> None:
-        with self._condition:
-            self._values.setdefault(key, deque()).append(value)
-            self._condition.notify_all()
+    def put(self, key: str, value: Parcel) -> None:
+        """Leave a value, whose memory may be written to as soon as this returns."""
+        with self._lock:
+            waiting = self._waiting.get(key)
+            if not waiting:
+                self._values.setdefault(key, deque()).append(value.kept())
+                return
+            taker, place = waiting.popleft()
+            taker.missing -= 1
+            is_last = not taker.missing
+            taker.found[place] = value if is_last else value.kept()
+        if is_last:
+            taker.give(taker.found)
 
-    def take(self, key: str, call: wire.Call) -> tensor_pb2.TensorProto:
-        """The next value of that name, as soon as there is one."""
+    def when_there(self, keys: list[str], give: Taker) -> None:
+        """Have the next values of these names given to `give`, which is done with them when it returns."""
+        taker = _Waiting(give, [None] * len(keys), len(keys))
+        with self._lock:
+            error = self._error
+            if error is None:
+                for place, key in enumerate(keys):
+                    values = self._values.get(key)
+                    if values:
+                        taker.found[place] = values.popleft()
+                        taker.missing -= 1
+                    else:
+                        self._waiting.setdefault(key, deque()).append((taker, place))
+            is_there = not taker.missing
+        if error is not None:
+            give(error)
+        elif is_there:
+            give(taker.found)
 
-        def give_up() -> None:
-            if self._error is not None:
-                raise self._error
+    def take(self, keys: list[str], call: wire.Call) -> list[tensor_pb2.TensorProto]:
+        """The next values of these names, as soon as they are there."""
+        done = threading.Event()
+        found: list[tensor_pb2.TensorProto] | errors.OpError = []
+
+        def give(values: list[Parcel] | errors.OpError) -> None:
+            nonlocal found
+            found = values if isinstance(values, errors.OpError) else [encode(unwrap(p), p.dtype) for p in values]
+            done.set()
+
+        self.when_there(keys, give)
+        while not done.wait(0.1):
             if not call.is_wanted:
-                raise errors.CancelledError(None, None, f"Nobody waits for {key} any more")
-
-        with self._condition:
-            wire.wait_until(self._condition, lambda: bool(self._values.get(key)), give_up)
-            return self._values[key].popleft()
+                raise errors.CancelledError(None, None, f"Nobody waits for {', '.join(keys)} any more")
+        if isinstance(found, errors.OpError):
+            raise found
+        return found
 
     def complete(self) -> None:
         """Nothing more will be put here."""
-        with self._condition:
+        with self._lock:
             self._complete = True
 
     @property
     def is_spent(self) -> bool:
         """Whether all that was to come has been put and taken."""
-        with self._condition:
+        with self._lock:
             return self._complete and not any(self._values.values())
 
     def abort(self, error: errors.OpError) -> None:
         """Let everyone who waits here fail."""
-        with self._condition:
+        with self._lock:
             self._error = error
-            self._condition.notify_all()
+            takers = {taker for waiting in self._waiting.values() for taker, _ in waiting}
+            self._waiting = {}
+        for taker in takers:
+            taker.give(error)
 
 
 class Carrier:
     """What the `_Send` and `_Recv` kernels of one run talk to."""
 
-    def __init__(self, step_id: int, rendezvous: Rendezvous, step: Step, peer_of: Callable[[str], wire.Peer]) -> None:
+    def __init__(
+        self,
+        ends: Mapping[str, tuple[str, dtypes.DType]],
+        step_id: int,
+        rendezvous: Rendezvous,
+        step: Step,
+        peer_of: Callable[[str], wire.Peer],
+    ) -> None:
+        self._ends = ends  # node name → rendezvous key and type
         self._step_id = step_id
         self._rendezvous = rendezvous
         self._step = step
@@ -75,20 +136,27 @@ class Carrier:
 
     def ask(self, keys: list[str]) -> None:
         """Ask a task for values that will be there at the same time, before they are needed."""
-        asked = _Asked(self._peer_of(edges.sending_task(keys[0])[0]), self._step_id, keys)
-        for key in keys:
-            self._asked.setdefault(key, deque()).append(asked)
+        peer = self._peer_of(edges.sending_task(keys[0])[0])
+        lane = peer.lane()
+        if lane is not None:
+            asked: list[_Asked] = [_AskedOnLane(lane.ask(self._step_id, keys), keys)]
+        elif peer.is_ours:
+            asked = [_AskedByMessage(peer, self._step_id, keys)]
+        else:  # TensorFlow's tasks give one value in a call
+            asked = [_AskedByMessage(peer, self._step_id, [key]) for key in keys]
+        for each in asked:
+            for key in each.keys:
+                self._asked.setdefault(key, deque()).append(each)
 
-    def send(self, attrs: Mapping[str, Any], value: Value) -> None:
-        dtype = dtypes.as_dtype(attrs["T"])
-        self._rendezvous.put(edges.key_of(attrs), to_proto(value, dtype))
+    def send(self, name: str, value: Value) -> None:
+        key, dtype = self._ends[name]
+        self._rendezvous.put(key, wrap(tensors.to_numpy(value, dtype), dtype))
 
-    def recv(self, attrs: Mapping[str, Any]) -> Value:
-        key = edges.key_of(attrs)
+    def recv(self, name: str) -> Value:
+        key, dtype = self._ends[name]
         if not self._asked.get(key):
             self.ask([key])
-        value = self._asked[key].popleft().value(key, self._step)
-        return from_proto(value, dtypes.as_dtype(attrs["tensor_type"]))
+        return tensors.from_numpy(self._asked[key].popleft().value(key, dtype, self._step))
 
     def close(self) -> None:
         """Give up the calls that nobody waits for."""
@@ -98,30 +166,58 @@ class Carrier:
 
 
 class _Asked:
-    """A call for values of another task."""
+    """Values that another task was asked for."""
 
-    def __init__(self, peer: wire.Peer, step_id: int, keys: list[str]) -> None:
-        self._peer = peer
-        self._keys = keys
-        self._done = threading.Event()
-        self._values: dict[str, tensor_pb2.TensorProto] | None = None
-        self._future = peer.start(
-            "RecvTensor", worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys))
-        )
-        self._future.add_done_callback(lambda _: self._done.set())
+    def __init__(self, call: Any, keys: list[str]) -> None:
+        self.keys = keys
+        self._call = call
+        self._values: dict[str, deque[np.ndarray]] | None = None
 
-    def value(self, key: str, step: Step) -> tensor_pb2.TensorProto:
+    def value(self, key: str, dtype: dtypes.DType, step: Step) -> np.ndarray:
         """The value of a key, as soon as they have come."""
         if self._values is None:
-            while not self._done.wait(0.1):
+            while not self._is_done(0.1):
                 step.check()
-            self._values = dict(
-                zip(self._keys, unpack(self._peer.finish(self._future).tensor, len(self._keys)), strict=True)
-            )
-        return self._values[key]
+            self._values = {}
+            for name, each in zip(self.keys, self._read(), strict=True):
+                self._values.setdefault(name, deque()).append(each)
+        found = self._values[key].popleft()
+        if found.dtype != (object if dtype is dtypes.string else dtype.as_numpy_dtype):
+            text = f"{found.dtype} came for {key} where {dtype.name} was expected"
+            raise errors.InvalidArgumentError(None, None, text)
+        return found
+
+    def _is_done(self, seconds: float) -> bool:
+        raise NotImplementedError
+
+    def _read(self) -> list[np.ndarray]:
+        raise NotImplementedError
 
     def cancel(self) -> None:
-        self._future.cancel()
+        self._call.cancel()
+
+
+class _AskedOnLane(_Asked):
+    def _is_done(self, seconds: float) -> bool:
+        return self._call.wait(seconds)
+
+    def _read(self) -> list[np.ndarray]:
+        return [unwrap(parcel) for parcel in self._call.result()]
+
+
+class _AskedByMessage(_Asked):
+    def __init__(self, peer: wire.Peer, step_id: int, keys: list[str]) -> None:
+        request = worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys))
+        super().__init__(peer.start("RecvTensor", request), keys)
+        self._peer = peer
+        self._done = threading.Event()
+        self._call.add_done_callback(lambda _: self._done.set())
+
+    def _is_done(self, seconds: float) -> bool:
+        return self._done.wait(seconds)
+
+    def _read(self) -> list[np.ndarray]:
+        return [decode(value) for value in unpack(self._peer.finish(self._call).tensor, len(self.keys))]
 
 
 def pack(values: list[tensor_pb2.TensorProto]) -> tensor_pb2.TensorProto:
@@ -142,13 +238,3 @@ def unpack(message: tensor_pb2.TensorProto, count: int) -> list[tensor_pb2.Tenso
     if len(message.string_val) != count:
         raise errors.InternalError(None, None, f"{len(message.string_val)} values came where {count} were asked for")
     return [tensor_pb2.TensorProto.FromString(data) for data in message.string_val]
-
-
-def to_proto(value: Value, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
-    """A kernel's value as it travels: a copy, so that it stays what it was when it was sent."""
-    return encode(tensors.to_numpy(value, dtype), dtype)
-
-
-def from_proto(proto: tensor_pb2.TensorProto, dtype: dtypes.DType) -> Value:
-    """A kernel's value from one that came, which must be of this type."""
-    return tensors.from_numpy(decode(proto, dtype))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework import errors
 from everflow.protos import cluster_pb2, config_pb2, tensorflow_server_pb2
+
+if TYPE_CHECKING:
+    from everflow.cluster import lanes
 
 T = TypeVar("T")
 
@@ -96,15 +99,21 @@ class Server:
         if not self._port:
             raise errors.UnknownError(None, None, f"Could not start gRPC server: port {port} is taken")
         self._address = f"{host or 'localhost'}:{self._port}"
+        self._bound = "127.0.0.1" if host == "localhost" else "0.0.0.0"
+        self._lanes: lanes.LaneServer | None = None
 
     def start(self) -> None:
         """Begin to serve; does nothing where it does already."""
-        from everflow.cluster import wire  # loads grpc
+        from everflow.cluster import lanes, wire  # loads grpc
 
         with self._lock:
             if not self._is_started:
                 self._is_started = True
                 self._server.start()
+                if lanes.AVAILABLE:
+                    self._lanes = lanes.LaneServer(
+                        self._bound, self._port, self._worker.answer, self._worker.give_values, wire.Threads().submit
+                    )
                 _started.add(self)
                 wire.MASTERS_HERE[self.target] = self._master
 
@@ -118,6 +127,8 @@ class Server:
 
         _started.discard(self)
         wire.MASTERS_HERE.pop(self.target, None)
+        if self._lanes is not None:
+            self._lanes.close()
         self._server.stop(0).wait()
         self._worker.groups.close()
         for peer in self._peers.values():

@@ -1,8 +1,10 @@
-"""Arrays as they travel: TensorProtos with raw contents, checked when they come in."""
+"""Arrays as they travel: TensorProtos with raw contents, or parcels of bytes; checked when they come in."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import struct
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,61 @@ from everflow.framework.tensor_values import array_of, as_bytes_array
 from everflow.protos import tensor_pb2
 
 _LARGEST = (1 << 31) - 1  # bytes that a proto can hold
+_PARCEL = struct.Struct("<HH")  # type, rank; the sizes follow
+_HIGHEST_RANK = 64  # that numpy has
+
+
+class Parcel(NamedTuple):
+    """A tensor as it goes from one of our tasks to another: its type and an array; strings as the bytes of a proto."""
+
+    dtype: dtypes.DType
+    array: np.ndarray
+
+    def kept(self) -> Parcel:
+        """The same with memory of its own: it stays as it is when the tensor changes."""
+        return Parcel(self.dtype, self.array.copy())
+
+
+def wrap(array: np.ndarray, dtype: dtypes.DType) -> Parcel:
+    """The parcel of an array, over its memory where that can be."""
+    if dtype is dtypes.string:
+        return Parcel(dtype, np.frombuffer(encode(array, dtype).SerializeToString(), np.uint8))
+    return Parcel(dtype, array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape))
+
+
+def unwrap(parcel: Parcel) -> np.ndarray:
+    """The array of a parcel that came."""
+    if parcel.dtype is dtypes.string:
+        return decode(tensor_pb2.TensorProto.FromString(parcel.array.tobytes()), dtypes.string)
+    if parcel.dtype is dtypes.bool:  # any byte but zero is true, and an array of truth values must not hold others
+        return np.asarray(parcel.array.view(np.uint8) != 0)
+    return parcel.array
+
+
+def described(parcels: list[Parcel]) -> bytes:
+    """Types and shapes of parcels, from which `of_description` makes room for them."""
+    return b"".join(
+        _PARCEL.pack(dtype.as_datatype_enum, array.ndim) + struct.pack(f"<{array.ndim}q", *array.shape)
+        for dtype, array in parcels
+    )
+
+
+def of_description(description: bytes, size_in_bytes: int) -> list[Parcel]:
+    """Parcels as they were described, not filled yet; ValueError where they don't take so many bytes."""
+    found, position = [], 0
+    while position < len(description):
+        number, rank = _PARCEL.unpack_from(description, position)
+        if rank > _HIGHEST_RANK:
+            raise ValueError(f"a rank of {rank}")
+        shape = struct.unpack_from(f"<{rank}q", description, position + _PARCEL.size)
+        position += _PARCEL.size + 8 * rank
+        dtype = dtypes.as_dtype(number)
+        found.append((dtype, shape, np.dtype(np.uint8 if dtype is dtypes.string else dtype.as_numpy_dtype)))
+    if any(s < 0 for _, shape, _ in found for s in shape) or size_in_bytes != sum(
+        math.prod(shape) * form.itemsize for _, shape, form in found
+    ):
+        raise ValueError("sizes that don't agree")
+    return [Parcel(dtype, np.empty(shape, form)) for dtype, shape, form in found]
 
 
 def encode(array: Any, dtype: dtypes.DType) -> tensor_pb2.TensorProto:

@@ -7,6 +7,7 @@ where it is used.
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from everflow.cluster import lanes
 from everflow.framework import errors
 from everflow.protos import device_attributes_pb2, master_pb2, worker_pb2
 
@@ -55,6 +57,8 @@ _OPTIONS = [
 _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 # A status travels in a header, which takes 8 kB; longer messages are carried in the response where it has room for one.
 _LONGEST_STATUS = 3000
+_OURS = (("everflow", "1"),)  # comes with each answer, so that peers know one of us
+_LANE_SECONDS = 1.0  # before a peer that had no lane is looked at again
 
 
 class Threads(futures.Executor):
@@ -118,6 +122,7 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
 def _handler(method: Callable) -> Callable:
     def handle(request: Message, context: grpc.ServicerContext) -> Any:
         try:
+            context.send_initial_metadata(_OURS)
             return method(request, Call(context))
         except errors.OpError as e:
             code, message = status_of(e)
@@ -163,15 +168,36 @@ class Peer:
             for service, methods in SERVICES.items()
             for name, (request, response) in methods.items()
         }
+        self.is_ours = False  # until an answer tells
+        self._lane: lanes.Lane | None = None
+        self._lane_lock = threading.Lock()
+        self._look_again = 0.0  # for a lane, when this time has come
 
-    def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> grpc.Future:
+    def lane(self) -> lanes.Lane | None:
+        """The short way to this task, where there is one."""
+        lane = self._lane
+        if (lane is None or not lane.is_open) and time.monotonic() >= self._look_again:
+            with self._lane_lock:
+                if self._lane is None or not self._lane.is_open:
+                    self._lane = lanes.connect(self.address)
+                    self._look_again = time.monotonic() + _LANE_SECONDS
+                lane = self._lane
+        return lane if lane is not None and lane.is_open else None
+
+    def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """Begin a call; with `wait` it waits for a task that is not up yet."""
+        lane = self.lane() if not wait and method in SERVICES[WORKER] else None
+        if lane is not None:
+            return lane.start(method, request, SERVICES[WORKER][method][1], timeout)
         return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait)
 
-    def finish(self, future: grpc.Future) -> Any:
+    def finish(self, future: Any) -> Any:
         """The answer of a call, or the error it ended with; an interrupt gives the call up."""
         try:
-            return future.result()
+            result = future.result()
+            if not self.is_ours and isinstance(future, grpc.Call):
+                self.is_ours = any(item in _OURS for item in future.initial_metadata() or ())
+            return result
         except grpc.RpcError as e:
             raise self.error(e) from None
         except grpc.FutureCancelledError:
@@ -186,6 +212,8 @@ class Peer:
 
     def error(self, error: Any) -> errors.OpError:
         """The error of a failed call, in the class its status has."""
+        if isinstance(error, errors.OpError):  # it came on a lane
+            return error
         code = error.code().value[0]
         message = error.details() or ""
         if code == errors.UNAVAILABLE:
@@ -193,6 +221,9 @@ class Peer:
         return error_of(code, message)
 
     def close(self) -> None:
+        self._look_again = math.inf
+        if self._lane is not None:
+            self._lane.close()
         self._channel.close()
 
 

@@ -15,11 +15,12 @@ import numpy as np
 from everflow.cluster import edges, wire
 from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.groups import Groups
-from everflow.cluster.rendezvous import Carrier, Rendezvous, from_proto, pack
-from everflow.cluster.values import encode
+from everflow.cluster.rendezvous import Carrier, Rendezvous, pack
+from everflow.cluster.values import decode, encode
 from everflow.framework import errors
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
+from everflow.kernels import tensors
 from everflow.kernels.exchange import EXCHANGE, Exchange
 from everflow.kernels.rendezvous import CARRIER
 from everflow.protos import config_pb2, device_attributes_pb2, rewriter_config_pb2, tensor_pb2, worker_pb2
@@ -30,6 +31,7 @@ from everflow.runtime.plan.partition import partition_graphs
 from everflow.runtime.state import ResourceStore, SessionState, Step
 
 if TYPE_CHECKING:
+    from everflow.cluster.rendezvous import Taker
     from everflow.framework.dtypes import DType
     from everflow.framework.operation import Operation
     from everflow.protos import graph_pb2
@@ -129,7 +131,7 @@ class Worker:
             )
         step = Step(session.state, timeout_in_ms)
         call.when_over(step.cancel)
-        carrier = Carrier(request.step_id, self._rendezvous_of(request.step_id), step, session.peer_of)
+        carrier = Carrier(graph.ends, request.step_id, self._rendezvous_of(request.step_id), step, session.peer_of)
         step.container[CARRIER] = carrier
         step.container[EXCHANGE] = self._exchange
         response = worker_pb2.RunGraphResponse()
@@ -170,15 +172,39 @@ class Worker:
 
     def RecvTensor(self, request: worker_pb2.RecvTensorRequest, call: wire.Call) -> worker_pb2.RecvTensorResponse:
         keys = request.rendezvous_key.split("\n")
+        self._check_incarnations(keys)
+        values = self._rendezvous_of(request.step_id).take(keys, call)
+        self._forget_spent(request.step_id)
+        return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
+
+    def give_values(self, step_id: int, keys: list[str], give: Taker) -> None:
+        """RecvTensor for callers on a lane: nobody waits, `give` is called when all values are there."""
+        try:
+            self._check_incarnations(keys)
+        except errors.OpError as e:
+            give(e)
+        else:
+            self._rendezvous_of(step_id).when_there(keys, give)
+            self._forget_spent(step_id)
+
+    def answer(self, method: str, request: bytes, call: Any) -> bytes:
+        """A call that came on a lane."""
+        reads, _ = wire.SERVICES[wire.WORKER].get(method, (None, None))
+        if reads is None:
+            raise errors.UnimplementedError(None, None, f"WorkerService has no {method}")
+        try:
+            return getattr(self, method)(reads.FromString(request), call).SerializeToString()
+        except errors.OpError as e:
+            raise wire.error_of(*wire.status_of(e)) from None
+        except Exception as e:  # the other side is told
+            raise errors.InternalError(None, None, f"{type(e).__name__}: {e}") from None
+
+    def _check_incarnations(self, keys: list[str]) -> None:
         for key in keys:
             if edges.sending_task(key)[1] not in self._incarnations:
                 raise errors.AbortedError(
                     None, None, f"{self.task} was restarted: it is not the one that {key} asks for"
                 )
-        rendezvous = self._rendezvous_of(request.step_id)
-        values = [rendezvous.take(key, call) for key in keys]
-        self._forget_spent(request.step_id)
-        return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
 
     def CompleteGroup(
         self, request: worker_pb2.CompleteGroupRequest, call: wire.Call
@@ -256,6 +282,7 @@ class _RegisteredGraph:
                 raise errors.InvalidArgumentError(None, None, f"A part of the graph can't be read: {e}") from None
         ops = graph.get_operations()
         ends = [(op, edges.key_of(op.attrs)) for op in ops if op.type in (edges.SEND, edges.RECV)]
+        self.ends = {op.name: (key, _dtype_of(op)) for op, key in ends}
         client = {op for op, _ in ends if op.attrs["client_terminated"]}
         self._feeds = {key: op.outputs[0] for op, key in ends if op in client and op.type == edges.RECV}
         self._fetches = {key: op.inputs[0] for op, key in ends if op in client and op.type == edges.SEND}
@@ -303,7 +330,7 @@ class _RegisteredGraph:
         for key, tensor in self._feeds.items():
             if key not in sent:
                 raise errors.InvalidArgumentError(None, None, f"Nothing was sent for {key}")
-            values.append(from_proto(sent[key], tensor.dtype.base_dtype))
+            values.append(tensors.from_numpy(decode(sent[key], tensor.dtype.base_dtype)))
         results = dict(zip(self._fetches, plan(values, step), strict=False))
         for key in request.recv_key:
             if key not in results:
@@ -323,6 +350,10 @@ def _together(received: list[tuple[Operation, str]]) -> list[list[str]]:
             (edges.sending_task(key)[0], op.attrs[edges.LEVEL]) if edges.LEVEL in op.attrs else key, []
         ).append(key)
     return list(groups.values())
+
+
+def _dtype_of(op: Operation) -> DType:
+    return (op.inputs if op.type == edges.SEND else op.outputs)[0].dtype.base_dtype
 
 
 def _result_proto(value: Value, dtype: DType) -> tensor_pb2.TensorProto:

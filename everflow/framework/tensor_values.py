@@ -394,22 +394,23 @@ def array_of(tensor: tensor_pb2.TensorProto) -> np.ndarray:
     if dtype not in _FIELDS:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
     size = math.prod(shape)
-    if size > len(tensor.tensor_content) and size * np.dtype(dtype.as_numpy_dtype).itemsize > LARGEST_REPEATED:
+    content = tensor.tensor_content  # protobuf makes a copy each time it is asked for
+    if size > len(content) and size * np.dtype(dtype.as_numpy_dtype).itemsize > LARGEST_REPEATED:
         if size > len(getattr(tensor, _FIELDS[dtype])):
             raise ValueError(
                 f"A TensorProto claims {size:,} values of {dtype.name}, shape {shape}, and doesn't have them"
             )
-    if tensor.tensor_content:
+    if content:
         if dtype is dtypes.string:
             raise TypeError("A string tensor can't be held as tensor_content")
         numpy_dtype = np.dtype(dtype.as_numpy_dtype)
-        if len(tensor.tensor_content) != size * numpy_dtype.itemsize:
+        if len(content) != size * numpy_dtype.itemsize:
             raise ValueError(
-                f"tensor_content has {len(tensor.tensor_content)} bytes where shape {shape} of {dtype.name} takes {size * numpy_dtype.itemsize}"
+                f"tensor_content has {len(content)} bytes where shape {shape} of {dtype.name} takes {size * numpy_dtype.itemsize}"
             )
         if dtype is dtypes.bool:  # any byte but zero is true, and an array of truth values must not hold others
-            return (np.frombuffer(tensor.tensor_content, np.uint8) != 0).reshape(shape)
-        return np.frombuffer(tensor.tensor_content, numpy_dtype).copy().reshape(shape)
+            return (np.frombuffer(content, np.uint8) != 0).reshape(shape)
+        return np.frombuffer(bytearray(content), numpy_dtype).reshape(shape)
     values = getattr(tensor, _FIELDS[dtype])
     if dtype is dtypes.string:
         flat = np.empty(len(values), dtype=object)

@@ -1,7 +1,7 @@
 """The kernels of `_Send` and `_Recv`: values that leave for another task, and those that come from one.
 
-Who carries them is the run's own affair: it has put an object with `send(attrs, value)` and `recv(attrs)` into its
-container.
+Who carries them is the run's own affair: it has put an object with `send(name, value)` and `recv(name)`, which take a
+node's name, into its container.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CARRIER = "rendezvous"
 
 @kernel("_Send")
 def send(tensor: torch.Tensor, *, node: Node, step: Step) -> None:
-    step.container[CARRIER].send(node.attrs, tensor)
+    step.container[CARRIER].send(node.name, tensor)
 
 
 @kernel("_Recv", waits=Waits.OUTSIDE)
 def recv(*, node: Node, step: Step) -> Any:
-    return step.container[CARRIER].recv(node.attrs)
+    return step.container[CARRIER].recv(node.name)
