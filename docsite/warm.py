@@ -97,8 +97,8 @@ def _run(arguments: list[str]) -> None:
 
 
 def main() -> None:
-    import everflow.runtime.session  # noqa: F401  what nearly every program imports
-    import torch  # noqa: F401
+    import everflow.kernels.tensors
+    import everflow.runtime.session  # noqa: F401
 
     _run(_job(sys.argv[1]))
 
