@@ -8,9 +8,11 @@ Nothing is computed before the fork, so there are no threads yet that a child wo
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -43,7 +45,8 @@ def python(arguments: Sequence[str], env: Mapping[str, str], output: int, timeou
 def served(path: str, env: Mapping[str, str]) -> Iterator[None]:
     """While this is open, requests through the socket at `path` are answered; its processes have `env` from the start."""
     # A session of its own, so that what was started by it can be ended with it.
-    server = subprocess.Popen([sys.executable, "-m", "docsite.warm", path], env=env, start_new_session=True)
+    command = [sys.executable, "-m", "docsite.warm", path]
+    server = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, start_new_session=True)
     try:
         while not os.path.exists(path):
             if server.poll() is not None:
@@ -52,22 +55,26 @@ def served(path: str, env: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
+        server.communicate()
 
 
 def _job(path: str) -> list[str]:
-    """Answer requests for ever. Every fork returns from here, with what it shall run, its outputs and folder in place."""
+    """Answer requests until standard input ends, as it does with the process that started this one. Every fork returns
+    from here, with what it shall run, its outputs and folder in place.
+    """
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         # Whoever finds the socket can connect to it.
         listener.bind(path + ".new")
         listener.listen()
         os.rename(path + ".new", path)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks for the ends of those who answer
-        while True:
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 break
             connection.close()
+        else:
+            sys.exit()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     text, (output,), _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 1)
     job = os.fork()
@@ -77,6 +84,7 @@ def _job(path: str) -> list[str]:
         os._exit(0)
     connection.close()
     request = json.loads(text)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
@@ -97,9 +105,9 @@ def _run(arguments: list[str]) -> None:
 
 
 def main() -> None:
-    import everflow.kernels.tensors
-    import everflow.runtime.session  # noqa: F401
-
+    for module in ("train", "estimator", "keras.layers", "kernels.registry"):
+        importlib.import_module(f"everflow.{module}")
+    sys.modules["everflow.kernels.registry"].names()  # loads every kernel, and torch
     _run(_job(sys.argv[1]))
 
 
