@@ -6,8 +6,11 @@ there, because it is made at import, is shown by its signature and docstring as 
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
+import pathlib
+import sys
 import types
 
 import griffe
@@ -63,7 +66,11 @@ def index() -> str:
 def pages() -> dict[str, str]:
     """The pages of all namespaces, as Markdown for mkdocstrings. What has several names is described under the first."""
     described: dict[str, str] = {}
-    return {page_of(namespace): _page(namespace, described) for namespace in NAMESPACES}
+    made = {page_of(namespace): _page(namespace, described) for namespace in NAMESPACES}
+    things = [resolve(tf, name) for name in described.values()]
+    above = [base for thing in things if isinstance(thing, type) for base in thing.__mro__]  # with what they take
+    _read_only({thing.__module__ for thing in [*things, *above] if thing.__module__.startswith("everflow.")})
+    return made
 
 
 def _page(namespace: str, described: dict[str, str]) -> str:
@@ -87,11 +94,6 @@ def _names(namespace: str) -> list[str]:
     ]
 
 
-@functools.cache
-def _package() -> griffe.Object | griffe.Alias:
-    return griffe.load("everflow", submodules=True)
-
-
 def _entry(name: str, thing: object, described: dict[str, str]) -> str:
     place = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     if not (place.startswith("everflow.") and "<" not in place and _is_written_there(place)):
@@ -105,11 +107,41 @@ def _entry(name: str, thing: object, described: dict[str, str]) -> str:
 
 
 def _is_written_there(place: str) -> bool:
-    try:
-        found = _package()[place.removeprefix("everflow.")]
-    except KeyError:
-        return False
-    return not found.is_alias and (found.is_function or found.is_class)
+    """Whether a module has the statement that defines a function or class, rather than hands it on or makes it in another way."""
+    module = place
+    while module not in sys.modules:
+        module = module.rpartition(".")[0]
+    body = _body(module)
+    for name in place.removeprefix(module + ".").split("."):
+        found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name]
+        if not found:
+            return False
+        body = found[-1].body
+    return True
+
+
+@functools.cache
+def _body(module: str) -> list[ast.stmt]:
+    """The statements of a module, those under `if` and `try` among them."""
+    waiting: list[ast.AST] = [ast.parse(pathlib.Path(sys.modules[module].__file__ or "").read_bytes())]
+    found: list[ast.stmt] = []
+    while waiting:
+        inner = [node for node in ast.iter_child_nodes(waiting.pop(0)) if isinstance(node, ast.stmt)]
+        found += inner
+        waiting += [node for node in inner if isinstance(node, ast.If | ast.Try)]
+    return found
+
+
+def _read_only(modules: set[str]) -> None:
+    """Have griffe read these modules and the packages they are in, of two thousand that the package has."""
+    wanted = {tuple(module.split(".")[1:]) for module in modules}
+    wanted |= {parts[:n] for parts in wanted for n in range(1, len(parts))}
+    every = griffe.ModuleFinder.submodules
+
+    def some(finder: griffe.ModuleFinder, module: griffe.Module) -> list[tuple[tuple[str, ...], pathlib.Path]]:
+        return [found for found in every(finder, module) if module.path != "everflow" or tuple(found[0]) in wanted]
+
+    griffe.ModuleFinder.submodules = some  # type: ignore[method-assign]
 
 
 def _signature(name: str, thing: object) -> str:

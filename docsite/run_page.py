@@ -14,17 +14,17 @@ import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 import traceback
 
+from docsite import warm
 from docsite.blocks import ROOT, Block, blocks
 
 # Another processor adds up in another order: fractions may differ by so much, or by one in the last digit shown.
 TOLERANCE = 0.02
 _PARTS = re.compile(r"(\.\.\.|-?\d+\.\d*(?:e[-+]?\d+)?|\s+)")
-_COMMANDS = {"everflow": [sys.executable, "-m", "everflow"], "python": [sys.executable]}
+_COMMANDS = {"everflow": ["-m", "everflow"], "python": []}  # what follows `python`
 
 
 def agree(expected: str, printed: str) -> bool:
@@ -97,18 +97,16 @@ class Runner:
             words = shlex.split(line.removeprefix("$ "), comments=True)
             if not words:
                 continue
-            done = subprocess.run(
-                [*_COMMANDS[words[0]], *words[1:]],
-                env={**os.environ, "COLUMNS": "100", "TERM": "dumb"},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            shown += part[: len(part) - len(expected)] + done.stdout
-            if done.returncode and expected.strip() == "":
-                wrong.append(f"{line}\nended with {done.returncode}:\n{done.stdout}")
+            with tempfile.TemporaryFile("w+") as file:
+                environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
+                code = warm.python([*_COMMANDS[words[0]], *words[1:]], environment, file.fileno())
+                file.seek(0)
+                printed = file.read()
+            shown += part[: len(part) - len(expected)] + printed
+            if code and expected.strip() == "":
+                wrong.append(f"{line}\nended with {code}:\n{printed}")
             if expected.strip():
-                wrong += _compare(expected, done.stdout)
+                wrong += _compare(expected, printed)
         self.printed.append((block, shown))
         return wrong
 

@@ -18,6 +18,7 @@ from everflow.datasets.digits import LEVELS, load_digits
 from everflow.framework import dtypes, seeds
 from everflow.platform import gfile
 from everflow.platform import logging as tf_logging
+from everflow.platform.progress import Work
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 TRAIN_IMAGES = "train-images-idx3-ubyte"
@@ -137,12 +138,23 @@ def maybe_download(filename, work_directory, source_url):
     path = os.path.join(work_directory, filename)
     if not gfile.Exists(path):
         with urllib.request.urlopen(source_url, timeout=_TIMEOUT) as response:
-            content = response.read()
+            content = _received(response, filename)
         with gfile.GFile(path + ".part", "wb") as f:
             f.write(content)
         gfile.Rename(path + ".part", path)
         print("Successfully downloaded", filename, len(content), "bytes.")
     return path
+
+
+def _received(response, name):
+    """All that comes, in parts of a size at which the progress can be seen."""
+    size = int(response.headers.get("Content-Length", 0))
+    parts = []
+    with Work(f"Downloading {name}", size or None, "bytes") as work:
+        while part := response.read(1 << 16):
+            parts.append(part)
+            work.advance(len(part))
+    return b"".join(parts)
 
 
 def _locate(name, train_dir, source_url):

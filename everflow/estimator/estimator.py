@@ -30,6 +30,7 @@ from everflow.framework.seeds import set_random_seed
 from everflow.ops.io import summaries
 from everflow.ops.variables.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
 from everflow.platform import logging
+from everflow.platform.progress import Work
 from everflow.platform.signatures import takes
 from everflow.train import replica_device_setter
 from everflow.train.checkpoint_reader import list_variables, load_checkpoint, load_variable
@@ -44,6 +45,7 @@ from everflow.train.hooks import (
 )
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver
+from everflow.train.session_run_hook import SessionRunHook
 from everflow.train.warm_starting import warm_start
 
 # Ops that hold state: in a cluster they live on parameter servers.
@@ -169,6 +171,7 @@ class Estimator:
         for name, value in (("steps", steps), ("max_steps", max_steps)):
             if value is not None and value <= 0:
                 raise ValueError(f"Must specify {name} > 0, given: {value}")
+        start_step = 0
         if max_steps is not None:
             start_step = step_of_checkpoint(self._model_dir)
             if max_steps <= start_step:
@@ -179,7 +182,9 @@ class Estimator:
         hooks = list(check_hooks(hooks))
         if steps is not None or max_steps is not None:
             hooks.append(StopAtStepHook(steps, max_steps))
-        loss = self._train_model(input_fn, hooks, list(check_hooks(saving_listeners, CheckpointSaverListener)))
+        self._training = Work("Training", steps or max_steps, done=start_step)
+        with self._training:
+            loss = self._train_model(input_fn, hooks, list(check_hooks(saving_listeners, CheckpointSaverListener)))
         logging.info("Loss for final step: %s.", loss)
         return self
 
@@ -230,6 +235,7 @@ class Estimator:
             while not session.should_stop():
                 _, loss = session.run([spec.train_op, spec.loss])
                 stepped = True
+                self._training.advance(loss=loss)
         if not stepped:
             logging.warning("Training with estimator made no steps. Perhaps input is empty or misspecified.")
         return loss
@@ -253,7 +259,7 @@ class Estimator:
 
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
         """Metrics, loss and step over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
-        hooks = self._eval_hooks(steps, hooks)
+        hooks = [*self._eval_hooks(steps, hooks), _ShowProgress("Evaluating", steps)]
         checkpoint_path = checkpoint_path or self._newest_checkpoint()
         # Training may be under way around this, in the scope of its strategy.
         with strategy_context.entered(None), Graph().as_default() as graph, graph.device(self._device_fn):
@@ -450,6 +456,22 @@ def _replica_device_fn(config):
     worker = f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker"
     servers = {"ps_tasks": config.num_ps_replicas, "ps_ops": list(_STATE_OPS), "cluster": config.cluster_spec}
     return replica_device_setter(worker_device=worker, merge_devices=True, **servers)
+
+
+class _ShowProgress(SessionRunHook):
+    """Shows how many batches are done."""
+
+    def __init__(self, what, total):
+        self._what, self._total = what, total
+
+    def begin(self):
+        self._work = Work(self._what, self._total, "batches")
+
+    def after_run(self, run_context, run_values):
+        self._work.advance()
+
+    def end(self, session):
+        self._work.close()
 
 
 def step_of_checkpoint(folder):

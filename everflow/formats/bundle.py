@@ -25,6 +25,7 @@ from everflow.formats.table import TableReader, TableWriter
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from everflow.framework.shapes import TensorShape
+from everflow.platform.progress import Work
 from everflow.protos import tensor_bundle_pb2
 
 _Proto = TypeVar("_Proto", bound=Message)
@@ -58,8 +59,9 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 class BundleWriter:
     """Writes a checkpoint of one data file; `finish` makes it visible, all at once."""
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, work: Work | None = None) -> None:
         self._prefix = prefix
+        self._work = work or Work(f"Writing {os.path.basename(prefix)}", unit="bytes")
         self._entries: dict[bytes, tensor_bundle_pb2.BundleEntryProto] = {}
         self._offset = 0
         folder = os.path.dirname(prefix)
@@ -109,6 +111,7 @@ class BundleWriter:
                 piece = view[position : position + _CHUNK]
                 crc = crc32c(piece, crc)
                 self._data.write(piece)
+                self._work.advance(len(piece))
             size = len(view)
         else:
             raise UnimplementedError(
@@ -220,6 +223,8 @@ def _sync_folder(path: str) -> None:
 class BundleReader:
     """A checkpoint of the second version: names, types and shapes at once, tensors when asked for."""
 
+    work: Work | None = None  # is told of bytes that are read
+
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         try:
@@ -272,6 +277,10 @@ class BundleReader:
 
     def shape(self, name: str) -> list[int]:
         return [d.size for d in self._entry(name).shape.dim]
+
+    def size(self, name: str) -> int:
+        """How many bytes a tensor takes in the file; 0 for one that is stored in parts."""
+        return self._entry(name).size
 
     def slices(self, name: str) -> list[TensorSlice]:
         """The parts a partitioned tensor is stored in; empty for one stored whole."""
@@ -360,15 +369,18 @@ class BundleReader:
                 f"{path}: tensor {name} of shape {shape} and type {dtype.name} can't have {entry.size} bytes",
             )
         if mapped and entry.size and entry.offset % numpy_dtype.itemsize == 0:
-            self._check(crc32c(raw), entry, name, path)
-            return np.frombuffer(raw, numpy_dtype).reshape(shape)
-        array = np.empty(shape, numpy_dtype)
-        target = _bytes_of(array)
+            array, target = np.frombuffer(raw, numpy_dtype).reshape(shape), None
+        else:
+            array = np.empty(shape, numpy_dtype)
+            target = _bytes_of(array)
         crc = 0
         for position in range(0, entry.size, _CHUNK):
             piece = raw[position : position + _CHUNK]
             crc = crc32c(piece, crc)
-            target[position : position + len(piece)] = piece
+            if target is not None:
+                target[position : position + len(piece)] = piece
+            if self.work is not None:
+                self.work.advance(len(piece))
         self._check(crc, entry, name, path)
         return array
 

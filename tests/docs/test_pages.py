@@ -1,11 +1,13 @@
 """Every code block of README and docs is run, and prints what the page shows beside it."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
 import pytest
 
+from docsite import warm
 from docsite.blocks import ROOT, blocks, pages
 from docsite.run_page import agree
 
@@ -22,18 +24,29 @@ def name(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_code_runs_and_prints_what_is_shown(page, tmp_path):
-    environment = {
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """That of the processes of pages, which are forked from one that has imported the package."""
+    path = str(tmp_path_factory.mktemp("warm") / "socket")
+    env = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "OMP_NUM_THREADS": "1",
         "https_proxy": "http://127.0.0.1:1",  # nothing is downloaded
         "MPLBACKEND": "agg",
+        warm.VARIABLE: path,
     }
-    command = [sys.executable, "-m", "docsite.run_page", str(page)]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    with warm.served(path, env):
+        yield env
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_runs_and_prints_what_is_shown(page, tmp_path, environment, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(warm.VARIABLE, environment[warm.VARIABLE])
+    with open("printed", "w+") as file:
+        code = warm.python(["-m", "docsite.run_page", str(page)], environment, file.fileno(), timeout=300)
+        assert code == 0, pathlib.Path("printed").read_text()
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)

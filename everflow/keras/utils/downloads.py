@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tarfile
 import urllib.error
 import urllib.request
@@ -90,7 +91,7 @@ def _download(path, origin):
     try:
         with urllib.request.urlopen(origin) as response, open(partial, "wb") as file:
             size = int(response.headers.get("Content-Length", -1))
-            bar, done = Progbar(size if size > 0 else None), 0
+            bar, done = Progbar(size if size > 0 else None, verbose=int(_is_watched())), 0
             while block := response.read(1 << 16):
                 file.write(block)
                 done += len(block)
@@ -105,6 +106,11 @@ def _download(path, origin):
     finally:
         if os.path.exists(partial):
             os.remove(partial)
+
+
+def _is_watched():
+    """Whether standard output is a terminal or a notebook: elsewhere a bar is thousands of lines in a log."""
+    return "ipykernel" in sys.modules or (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
 
 
 def validate_file(fpath, file_hash, algorithm="auto", chunk_size=65535):

@@ -28,6 +28,7 @@ from everflow.kernels.data.datasets import (
 )
 from everflow.kernels.registry import acting, kernel
 from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
+from everflow.platform.progress import Work
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -52,26 +53,33 @@ def _in_memory(input_dataset: Dataset, memory: Memory) -> Dataset:
         if memory.all_elements() is not None:
             return from_iterable(memory.all_elements).start(iteration)
         following, kept = input_dataset.start(iteration), []
+        work = _filling("in memory", input_dataset.cardinality)
 
         def caching() -> Element:
             try:
                 element = following()
             except End:
                 memory.elements = kept
+                work.close()
                 raise
             kept.append(element)
+            work.advance()
             return element
 
         return caching
 
     def in_blocks() -> Blocks | None:
         source = input_dataset.blocks
-        return None if source is None else _blocks_in_memory(source, memory)
+        return None if source is None else _blocks_in_memory(source, memory, input_dataset.cardinality)
 
     return Dataset(start, input_dataset.cardinality, blocks=in_blocks)
 
 
-def _blocks_in_memory(source: Blocks, memory: Memory) -> Blocks:
+def _filling(where: str, cardinality: int) -> Work:
+    return Work(f"Filling the cache {where}", cardinality if cardinality > 0 else None, "elements")
+
+
+def _blocks_in_memory(source: Blocks, memory: Memory, cardinality: int) -> Blocks:
     """The same many at a time."""
 
     def start(iteration: Iteration) -> Take:
@@ -81,14 +89,17 @@ def _blocks_in_memory(source: Blocks, memory: Memory) -> Blocks:
         if memory.blocks is not None:
             return blocks.again(memory.blocks).start_columns(iteration)
         following, kept = source.start_columns(iteration), []
+        work = _filling("in memory", cardinality)
 
         def caching(n: int) -> Any:
             try:
                 block = following(n)
             except End:
                 memory.blocks = [blocks.joined(kept)] if kept and blocks.fit(kept) else kept
+                work.close()
                 raise
             kept.append(block)
+            work.advance(blocks.size_of(block))
             return block
 
         return caching
@@ -115,6 +126,7 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
     def writing(iteration: Iteration) -> Following:
         following, kept = input_dataset.start(iteration), []
         lock: _Lock | None = _Lock(name, iteration)
+        work = _filling(os.path.basename(name), input_dataset.cardinality)
 
         def caching() -> Element:
             nonlocal lock
@@ -123,11 +135,13 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
             try:
                 element = following()
             except End:
+                work.close()
                 _write(name, kept, output_types)
                 lock.release()
                 lock = None
                 raise
             kept.append(element)
+            work.advance()
             return element
 
         return caching

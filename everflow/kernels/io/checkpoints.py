@@ -17,6 +17,7 @@ from everflow.kernels.array.basic import scalar
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Strings, Value, from_numpy, to_numpy
+from everflow.platform.progress import Work
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +59,10 @@ def save_v2(
         raise InvalidArgumentError(
             None, None, f"Got {len(names)} names, {len(parts)} slices and {len(tensors)} tensors to save"
         )
-    writer = BundleWriter(_text(prefix))
+    work = Work(
+        f"Saving {os.path.basename(_text(prefix))}", sum(getattr(tensor, "nbytes", 0) for tensor in tensors), "bytes"
+    )
+    writer = BundleWriter(_text(prefix), work)
     try:
         for name, part, tensor, dtype in zip(names, parts, tensors, node.input_dtypes[3:]):
             array = to_numpy(tensor, dtype.base_dtype)
@@ -71,17 +75,21 @@ def save_v2(
     except BaseException:
         writer.abandon()
         raise
+    finally:
+        work.close()
 
 
 @kernel("RestoreV2", effect=Effect.READS)
 def restore_v2(
     prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, *, dtypes: list[DType]
 ) -> list[AnyTensor]:
-    reader = open_checkpoint(_text(prefix))
-    return [
-        _restored(reader, name, part, dtype)
-        for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)
-    ]
+    reader, names = open_checkpoint(_text(prefix)), _texts(tensor_names)
+    with Work(f"Restoring {os.path.basename(_text(prefix))}", unit="bytes") as work:
+        if isinstance(reader, BundleReader):
+            reader.work, work.total = work, sum(reader.size(name) for name in names if reader.has(name)) or None
+        return [
+            _restored(reader, name, part, dtype) for name, part, dtype in zip(names, _texts(shape_and_slices), dtypes)
+        ]
 
 
 def _restored(reader: BundleReader | OldCheckpointReader, name: str, part: str, dtype: DType) -> AnyTensor:
