@@ -80,26 +80,49 @@ def _comparison(node: Node) -> Callable | None:
 
 
 def larger(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """`y` where x < y, else `x`, which is also the answer where `y` is not a number."""
-    # ATen gives NaN for NaN on either side; a sum shows whether there is any. Of two zeros it gives the second.
-    return chosen(x < y, y, x) if _may_have_nan(y) else torch.maximum(y, x)
+    """`y` where x < y, else `x`: also where `y` is not a number, and of two zeros."""
+    if _is_bound(x, y):
+        return _bounded(torch.clamp_min, x, y.item())
+    found = torch.maximum(y, x)
+    return found if _is_plain(y, found) else chosen(x < y, y, x)
 
 
 def smaller(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """`y` where y < x, else `x`."""
-    return chosen(y < x, y, x) if _may_have_nan(y) else torch.minimum(y, x)
+    """`y` where y < x, else `x`: also where `y` is not a number, and of two zeros."""
+    if _is_bound(x, y):
+        return _bounded(torch.clamp_max, x, y.item())
+    found = torch.minimum(y, x)
+    return found if _is_plain(y, found) else chosen(y < x, y, x)
 
 
-def _may_have_nan(y: torch.Tensor) -> bool:
+def _is_bound(x: torch.Tensor, y: torch.Tensor) -> bool:
+    """Whether `y` is one number for all of `x`."""
+    return y.numel() == 1 and y.dim() <= x.dim()
+
+
+def _bounded(clamp: Callable, x: torch.Tensor, bound: float) -> torch.Tensor:
+    """ATen keeps the `x` of equal numbers here, but gives NaN for a bound that is none."""
+    return clamp(x, bound) if bound == bound else x.clone()
+
+
+def _is_plain(y: torch.Tensor, found: torch.Tensor) -> bool:
+    """Whether ATen's answer will do. It gives NaN for NaN on either side: a sum shows whether `y` has any. Which of two
+    zeros it gives depends on where they are.
+    """
     total = y.sum().item()
-    return total != total
+    return total == total and bool(found.count_nonzero() == found.numel())
 
 
 @specialize("Maximum", "Minimum")
 def _of_a_known_bound(node: Node) -> Callable | None:
-    """With a constant as second input there is nothing to look for."""
+    """With a constant as second input there is less to look for."""
     bound = node.constant_input(1)
-    if bound is None or not bound.is_floating_point() or _may_have_nan(bound):
+    if bound is None or not bound.is_floating_point() or bound.isnan().any():
+        return None
+    if bound.dim() == 0:
+        clamp, value = torch.clamp_min if node.type == "Maximum" else torch.clamp_max, bound.item()
+        return lambda x, y: clamp(x, value)
+    if not bound.all():
         return None
     pick = torch.maximum if node.type == "Maximum" else torch.minimum
     return lambda x, y: pick(y, x)

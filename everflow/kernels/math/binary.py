@@ -90,7 +90,7 @@ def approximate_equal(x: torch.Tensor, y: torch.Tensor, *, tolerance: float) -> 
     return (x - y).abs() < (tolerance if x.is_floating_point() or x.is_complex() else int(tolerance))
 
 
-# Where one side is NaN, TensorFlow's comparison is false and the first input is taken.
+# Where one side is NaN, or both are zeros, TensorFlow's comparison is false and the first input is taken.
 @safe("Maximum")
 def maximum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return larger(x, y) if x.is_floating_point() else torch.maximum(x, y)

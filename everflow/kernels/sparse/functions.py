@@ -16,6 +16,7 @@ import torch
 from everflow.kernels.array.basic import bracketed, dims_of, invalid, is_text, signed, widened
 from everflow.kernels.array.indexing import add_at
 from everflow.kernels.facts import same
+from everflow.kernels.math.binary import maximum, minimum
 from everflow.kernels.registry import fresh, kernel, library
 
 if TYPE_CHECKING:
@@ -498,7 +499,7 @@ def _of_both(function: Callable) -> Callable[..., tuple[torch.Tensor, torch.Tens
     return apply
 
 
-for _name, _function in {"SparseSparseMaximum": torch.maximum, "SparseSparseMinimum": torch.minimum}.items():
+for _name, _function in {"SparseSparseMaximum": maximum, "SparseSparseMinimum": minimum}.items():
     fresh(_name)(_of_both(_function))
 
 

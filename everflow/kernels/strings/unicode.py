@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import contiguous, mapped, strings
@@ -217,6 +218,35 @@ def unicode_encode(
     for start, end in zip(splits, splits[1:]):
         texts.append(_encoded([p for point in points[start:end] for p in checked(point)], output_encoding))
     return strings(texts, (len(texts),))
+
+
+@fresh("_UnicodeCharacters")
+def unicode_characters(
+    input: Strings,
+    *,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+) -> Strings:
+    """What is decoded, encoded again, each code point by itself."""
+    code = _UTF8.ready(input.size)
+    if code is not None and output_encoding == "UTF-8" and _codec(input_encoding) == "utf-8":
+        _check_replacement(replacement_char)
+        given = contiguous(input)
+        total = code.measure(id(given), given.size, replace_control_characters)
+        if total >= 0:
+            out = np.empty(total, object)
+            if code.characters(id(given), given.size, id(out)) == 0:
+                return out
+    _, points, _ = _decode_all(
+        input, input_encoding, errors, replacement_char, replace_control_characters, dtypes.int64
+    )
+    bounds = torch.arange(len(points) + 1)
+    return unicode_encode(
+        points, bounds, errors=errors, output_encoding=output_encoding, replacement_char=replacement_char
+    )
 
 
 @lru_cache(maxsize=1)

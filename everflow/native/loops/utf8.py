@@ -87,6 +87,26 @@ def decode(array: P8, count: I64, points: P32, offsets: P64, splits: P64) -> Non
         splits[i + 1] = to
 
 
+def characters(array: P8, count: I64, out: P8) -> I64:
+    """The characters of text that was measured, each a string of its own."""
+    given = cells(array)
+    made = cells(out)
+    to = 0
+    for i in range(count):
+        s = text(given[i])
+        n = size(given[i])
+        at = 0
+        while at < n:
+            length = bytes_of(code_point(s, at, n))
+            one = new_bytes(s + at, length)
+            if one == 0:
+                return OTHER
+            put(made, to, one)
+            at += length
+            to += 1
+    return 0
+
+
 def encoded_size(point: I64, form: I64) -> I64:
     if form == UTF_8:
         return bytes_of(point)
@@ -195,4 +215,4 @@ def encode(points: P32, total: I64, splits: P64, rows: I64, form: I64, out: P8) 
     return 0
 
 
-EXPORTED = [measure, decode, transcode, encode]
+EXPORTED = [measure, decode, characters, transcode, encode]

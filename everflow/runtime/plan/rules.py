@@ -5,6 +5,7 @@ holds each to it.
 from __future__ import annotations
 
 from everflow.runtime.plan.accumulators import running_sums
+from everflow.runtime.plan.characters import CHARACTER_RULES
 from everflow.runtime.plan.invariants import loop_invariants
 from everflow.runtime.plan.patterns import Bits, Pass, Rules
 from everflow.runtime.plan.products import PRODUCTS
@@ -18,7 +19,7 @@ REWRITES: list[Pass | Rules] = [
     Pass("common subexpressions", "arithmetic_optimization", common_subexpressions),
     Pass("loop invariants", "loop_optimization", loop_invariants),
     Pass("running sums", "arithmetic_optimization", running_sums, Bits.REORDERED),
-    Rules((*FACTORS, *SUMS, *PRODUCTS)),
+    Rules((*FACTORS, *SUMS, *PRODUCTS, *CHARACTER_RULES)),
     Rules((*UPDATES,)),
     JOINT_UPDATES,
     Rules((*PAIRS, *PRODUCTS_IN_SUMS)),

@@ -171,6 +171,20 @@ def shape_value(node: Node, shape: TensorShape | None, output: int) -> torch.Ten
     return torch.tensor(found, dtype=torch_dtype(node.output_dtypes[output]))
 
 
+def _known_sizes(m: Match) -> Edge | None:
+    """A part of a shape that the graph knows, though it may not know the whole shape."""
+    (source, output), slicing = m.root.inputs[0][0].inputs[0], m.root.inputs[1:]
+    shape = None if is_ref(source, output) else source.output_shapes[output]
+    if shape is None or shape.ndims is None or source.effect is Effect.READS:
+        return None
+    sizes = torch.tensor([-1 if size is None else size for size in shape.as_list()])
+    sizes = sizes.to(torch_dtype(m.root.output_dtypes[0]))
+    found = computed(m.root, [sizes, *(constant_value(edge[0], m.context.state) for edge in slicing)], m.context.state)
+    if found is None or not isinstance(found[0], torch.Tensor) or (found[0] < 0).any():
+        return None
+    return m.constant(found[0])
+
+
 # --- arithmetic --------------------------------------------------------------------------------
 
 
@@ -272,6 +286,12 @@ _MUL = op("Mul", x, c, alone=True, commutes=True)
 
 SIMPLIFICATIONS = [
     Rule("known shapes", "shape_optimization", op(SHAPE_OPS), _known_shape),
+    Rule(
+        "known sizes",
+        "shape_optimization",
+        op("StridedSlice", op("Shape", ANY), const("begin"), const("end"), const("strides")),
+        _known_sizes,
+    ),
     Rule(
         "copies", "dependency_optimization", op(" ".join(t for t in registry.names() if facts_of(t).renames)), _renamed
     ),

@@ -104,6 +104,19 @@ def test_the_larger_and_the_smaller_take_the_first_where_nothing_can_be_compared
     np.testing.assert_array_equal(clipped, np.clip(x, -0.5, 0.5))
 
 
+@pytest.mark.parametrize("size", [1, 3, 17, 40, SMALLEST + 1])
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64])
+def test_of_two_zeros_the_first_is_taken_wherever_they_are(dtype, size):
+    x, y = tf.placeholder(dtype, [None]), tf.placeholder(dtype, [None])
+    bound = tf.placeholder(dtype, [])
+    for pick in (tf.maximum, tf.minimum):
+        made = [pick(x, y), pick(x, bound), pick(bound, x), pick(x, tf.constant(0.0, dtype)), pick(x, [0.0] * size)]
+        with tf.Session() as sess:
+            feeds = {x: np.full(size, -0.0), y: np.zeros(size), bound: 0.0}
+            signs = [np.signbit(found) for found in sess.run(made, feeds)]
+        assert [(s.all(), s.any()) for s in signs] == [(True, True)] * 2 + [(False, False)] + [(True, True)] * 2
+
+
 def test_one_hot_of_one_place_leaves_its_inputs_alone():
     off = tf.constant(-2.0)
     hot = tf.one_hot(tf.placeholder_with_default(0, []), 1, 5.0, off)

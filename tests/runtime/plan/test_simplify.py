@@ -297,3 +297,18 @@ def test_random_streams_go_on_where_tensorflows_do(asked):
         for _ in range(3):
             two.run(other)
         np.testing.assert_array_equal(two.run(drawn), numbers[3 if asked == "a branch" else 0])
+
+
+# --- known sizes --------------------------------------------------------------------------------
+
+
+def test_a_part_of_a_shape_that_is_known_is_a_constant():
+    x = tf.placeholder(tf.float32, [None, 3, 4])
+    known, rest, unknown = tf.shape(x)[1], tf.shape(x, out_type=tf.int64)[1:], tf.shape(x)[0]
+    assert compiled([known, rest], [x]).changes["known sizes"] == 2
+    assert "known sizes" not in compiled(unknown, [x]).changes
+    assert "known sizes" not in compiled(tf.shape(x)[:2], [x]).changes
+    with tf.Session() as sess:
+        found = sess.run([known, rest, unknown, tf.shape(x)[3:]], {x: np.zeros((5, 3, 4))})
+    assert [v.tolist() for v in found] == [3, [3, 4], 5, []]
+    assert found[1].dtype == np.int64
