@@ -86,6 +86,21 @@ for eagerly in (False, True):
     assert losses == ["2 (20, 1)", "2 (20, 1)"]
 
 
+def test_loops_and_branches_have_gradients_where_tensors_compare_by_value():
+    shown = run("""
+tf.enable_v2_behavior()
+@tf.function
+def slopes(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+        z = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.exp(x) * y, lambda: x)
+    return tape.gradient(z, x)
+print(slopes(tf.constant([1.0, 2.0])).numpy().round(2))
+""")
+    assert shown == ["[ 13.59 354.67]"]
+
+
 @pytest.fixture
 def plain_sizes():
     tf.enable_v2_tensorshape()

@@ -219,9 +219,8 @@ def _kept(op, branches, bodies, backwards, graph):
     """For each branch {value outside: its placeholder in the backward body}. What a branch computes becomes an output
     of the op.
     """
-    kept = [
-        (mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in bodies[mine].inputs
-    ]
+    given = [dict(zip(body.inputs, op.inputs[1:])) for body in bodies]
+    kept = [(mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in given[mine]]
     saved = {}
     if kept:
         calls = []
@@ -248,9 +247,6 @@ def _kept(op, branches, bodies, backwards, graph):
         )
         saved = dict(zip(tensors, outputs))
     return [
-        {
-            op.inputs[1 + body.inputs.index(t)] if t in body.inputs else saved[t]: inside
-            for t, inside in back.graph.captures.items()
-        }
-        for body, back in zip(bodies, backwards)
+        {(saved | outer)[t]: inside for t, inside in back.graph.captures.items()}
+        for outer, back in zip(given, backwards)
     ]

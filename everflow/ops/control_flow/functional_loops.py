@@ -202,8 +202,8 @@ def _while_grad(op, *grads):
     with back.as_default():
         outputs = returned(back, [back.counted[0] + 1, *back.counted[1:], *results])
     # Drawing all this may have taken further values, so what is kept is known only now.
-    saved = dict(zip(back.lists, _keep(op, test, again, back.lists, graph)))
-    outside = [saved[t] if t in saved else op.outputs[body.inputs.index(t)] for t, _, _ in back.carried]
+    saved = dict(zip(body.inputs, op.outputs)) | dict(zip(back.lists, _keep(op, test, again, back.lists, graph)))
+    outside = [saved[t] for t, _, _ in back.carried]
     inputs = [*back.inputs, *(t for _, t, _ in back.carried)]
     outputs += [t for _, _, t in back.carried]
     until = BodyGraph(unique_name(f"{op.attrs['cond'].name}_grad"), graph)

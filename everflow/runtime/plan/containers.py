@@ -27,6 +27,9 @@ PUTS = {
 }
 # Those that give one of the things put in.
 LOADS = frozenset(["StackPopV2", "StackPop", "TensorArrayReadV3"])
+# Those that give many of them as the rows of one tensor, and those that tell how many there are.
+GATHERS = frozenset(["TensorArrayGatherV3"])
+SIZES = frozenset(["TensorArraySizeV3"])
 
 
 def stored(node: Node) -> bool:

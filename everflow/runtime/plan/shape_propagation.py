@@ -20,7 +20,7 @@ from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.runtime.plan.binding import CONSTANTS, constant_value
-from everflow.runtime.plan.containers import LOADS, PUTS, container_of
+from everflow.runtime.plan.containers import GATHERS, LOADS, PUTS, SIZES, container_of
 from everflow.runtime.plan.program import (
     FEED,
     IF,
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 # Larger constants are not shapes, nor axes, nor sizes: rules need not see them.
 _LARGEST_SHOWN = 1 << 10
-_MOST_PASSES = 6
+# Each layer of loops takes two or three, since what one puts into an array is what the next is made of.
+_MOST_PASSES = 24
 # A disagreement between things put into one TensorArray or stack.
 _MIXED = object()
 _SHAPE_OPS = frozenset(SHAPE_OPS.split())
@@ -139,6 +140,10 @@ class _Propagation:
                 values = self._known(node.inputs[:1])
             elif node.type in LOADS:
                 shapes, values = self._load(node, shapes)
+            elif node.type in GATHERS:
+                shapes = self._gather(node, shapes)
+            elif node.type in SIZES:
+                values = self._size(node)
             elif node.type != FEED and node.inputs:
                 shapes = self._inferred(node, shapes)
                 values = self._computed(node, shapes)
@@ -251,6 +256,21 @@ class _Propagation:
                 and bool(value.equal(old))
             )
             self._filled[key] = (held if agrees else _MIXED, old if same else None)
+
+    def _gather(self, node: Node, static: list[TensorShape]) -> list[TensorShape]:
+        """Rows of an array put together: as many as there are indices."""
+        shape, _ = self._contents.get(container_of(node), (_MIXED, None))
+        count = self.shapes.get(node.inputs[1])
+        if shape is _MIXED or count is None or count.ndims != 1:
+            return static
+        return [TensorShape([*count.as_list(), *shape])]
+
+    def _size(self, node: Node) -> list[Value] | None:
+        """The number of an array's elements, where it was made for so many and doesn't grow."""
+        made = container_of(node)[0]
+        if made.type != "TensorArrayV3" or made.attribute("dynamic_size"):
+            return None
+        return self._known(made.inputs[:1])
 
     def _load(self, node: Node, static: list[TensorShape]) -> tuple[list[TensorShape], list[Value] | None]:
         shape, value = self._contents.get(container_of(node), (_MIXED, None))

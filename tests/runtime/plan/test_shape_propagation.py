@@ -95,6 +95,16 @@ def test_what_an_array_gives_is_what_was_put_in(x):
     assert result_shapes(fetches, {x: [4, 3]}) == [[4, 3], None, [3]]
 
 
+def test_rows_of_an_array_put_together(x):
+    """Also what a gradient puts into an array of its own, which is as large as what came out."""
+    array = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, x).write(1, -x)
+    grows = tf.TensorArray(tf.float32, 0, dynamic_size=True, infer_shape=False).write(0, x)
+    stacked = array.stack()
+    slope = tf.gradients(stacked * 2.0, x)[0]
+    fetches = [stacked, array.size() + 0, grows.stack(), slope]
+    assert result_shapes(fetches, {x: [4, 3]}) == [[2, 4, 3], [], None, [4, 3]]
+
+
 def test_gradients_of_loops_are_known(x):
     y = tf.while_loop(
         lambda i, v: i < 3, lambda i, v: (i + 1, tf.tanh(v)), [0, x], shape_invariants=[tf.TensorShape([]), x.shape]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.runtime.plan.program import LOOP
 from tests.runtime.plan.native.compared import RANDOM, check, constant, native_loops, session
 
 
@@ -27,6 +28,25 @@ def test_recurrent_networks_train(cell, lengths):
     outputs, _ = tf.nn.dynamic_rnn(made, constant(4, 6, 3), lengths, dtype=tf.float32)
     loss = tf.reduce_mean((outputs - 0.3) ** 2)
     check([loss, tf.train.GradientDescentOptimizer(0.5).minimize(loss)], 2)
+
+
+def test_a_network_over_batches_of_any_size_trains_both_ways_as_machine_code():
+    """Sizes come with the feeds, and tell those of all that loops put into arrays and take out again."""
+    x = tf.placeholder(tf.float32, [None, 6, 3])
+    h = x
+    for layer in ("first", "second"):
+        h, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(5), h, dtype=tf.float32, scope=layer)
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(tf.reduce_mean(h[:, -1] ** 2))
+    with session() as sess:
+        sess.run(tf.global_variables_initializer())
+        shaped = sess._executor.prepare([train], [x]).plan
+        for _ in range(1000):
+            sess.run(train, {x: np.ones([4, 6, 3])})
+            if shaped.plans:
+                break
+        (plan,) = shaped.plans.values()
+        loops = [node for node in plan._native[1].top if node.type == LOOP]
+        assert [node.value is not None for node in loops] == [True] * 4
 
 
 def test_loops_and_branches_within():
