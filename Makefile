@@ -33,7 +33,7 @@ metrics: $(STAMP)  ## figures of the source, with their bounds
 	$(BIN)/python -m tests.source_figures
 
 # TENSORFLOW_PYTHON=old/bin/python adds TensorFlow 1.15.5, BENCH="greedy_decoder elementwise" measures these only,
-# BENCH_OPTIONS="--rounds 5 --threads 1" measures in another way.
+# BENCH_OPTIONS="--notes found.jsonl --rounds 5" measures in another way. All of it takes 25 minutes; nobody else should use the machine.
 bench: $(STAMP)  ## time programs beside TensorFlow and torch, and write docs/performance.md
 	$(BIN)/python -m benchmarks $(BENCH) $(if $(TENSORFLOW_PYTHON),--tensorflow $(TENSORFLOW_PYTHON)) $(BENCH_OPTIONS)
 

@@ -95,9 +95,11 @@ def load(module):
 
 
 def measure(module, name, seconds, arguments, callers, threads):
+    start = time.perf_counter()
     load(module)
     before = megabytes()
     steps = Steps(module, name, arguments, threads)
+    until_first = time.perf_counter() - start
     times = timed(steps.step, seconds)
     quarter, median, three_quarters = np.percentile(times, [25, 50, 75])
     found = {
@@ -107,7 +109,9 @@ def measure(module, name, seconds, arguments, callers, threads):
         "nodes": steps.nodes,
         "building": steps.building,
         "first": steps.first,
+        "until_first": until_first,  # from loading the library on
         "megabytes": megabytes() - before,
+        "peak": megabytes(),  # of the whole process
     }
     if callers:
         found["steps_a_second"] = steps_a_second(steps.step, seconds, callers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -28,6 +29,10 @@ def with_spread(outcome: Outcome | None) -> str:
     return f"{number(outcome.median())} ({' to '.join(map(number, outcome.spread()))})"
 
 
+def steps_a_second(outcome: Outcome) -> str:
+    return number(outcome.median("steps_a_second"))
+
+
 def ratio(other: Outcome | None, ours: Outcome) -> str:
     return "–" if other is None else f"{other.median() / ours.median():.2f}"
 
@@ -39,26 +44,42 @@ def programs_table(outcomes: Outcomes) -> str:
         ours, *others = found = [outcomes.get(Job(module, name)) for module in MODULES]
         if ours is not None:
             rows.append([f"`{name}`", *map(with_spread, found), *(ratio(other, ours) for other in others)])
+    means = [geometric_mean(outcomes, module) for module in list(MODULES)[1:]]
+    rows.append(["geometric mean", *[""] * len(MODULES), *("–" if m is None else f"{m:.2f}" for m in means)])
     return table(["program", *MODULES.values(), "TensorFlow / Everflow", "torch / Everflow"], rows)
 
 
+def geometric_mean(outcomes: Outcomes, module: str) -> float | None:
+    """How many times as long a module takes, over all programs that both have."""
+    pairs = [(o, outcomes.get(job.under("everflow"))) for job, o in outcomes.items() if job.module == module]
+    ratios = [other.median() / ours.median() for other, ours in pairs if ours is not None]
+    return statistics.geometric_mean(ratios) if ratios else None
+
+
+# What is told of how a program begins: (figure, column).
+BEGINNINGS = (
+    ("until_first", "loading to first result, s"),
+    ("first", "first step, s"),
+    ("peak", "peak of process, MB"),
+)
+
+
 def beginnings_table(outcomes: Outcomes) -> str:
-    """First steps in seconds, and peak memory beyond what the libraries take."""
+    """How long it takes until there is a result, and the most memory that the whole process has."""
     rows = []
     for name in dict.fromkeys(job.program for job in outcomes):
         found = [outcomes.get(Job(module, name)) for module in MODULES]
-        figures = ["–" if o is None else number(o.median(figure)) for figure in ("first", "megabytes") for o in found]
+        figures = ["–" if o is None else number(o.median(figure)) for figure, _ in BEGINNINGS for o in found]
         rows.append([f"`{name}`", *figures])
-    head = [f"{name}: {what}" for what in ("first step, s", "peak, MB") for name in MODULES.values()]
-    return table(["program", *head], rows)
+    return table(["program", *(f"{what}: {name}" for _, what in BEGINNINGS for name in MODULES.values())], rows)
 
 
 def scaling_table(outcomes: Outcomes, figure: Callable[[Outcome], str] = with_spread) -> str:
     """A row for each program with some arguments, a column for each module."""
     rows = []
-    for job in dict.fromkeys(Job("", j.program, j.arguments, j.callers) for j in outcomes):
-        found = [outcomes.get(Job(module, job.program, job.arguments, job.callers)) for module in MODULES]
-        size = ", ".join(f"{k} {v:,}" for k, v in job.arguments) or f"{job.callers} threads"
+    for job in dict.fromkeys(j.under("") for j in outcomes):
+        found = [outcomes.get(job.under(module)) for module in MODULES]
+        size = ", ".join(f"{k} {v:,}" for k, v in job.arguments) or f"{job.callers or job.threads} threads"
         nodes = next((number(o.median("nodes")) for o in found if o is not None), "–")
         rows.append([f"`{job.program}`", size, nodes, *("–" if o is None else figure(o) for o in found[:2])])
     return table(["program", "of", "nodes", *list(MODULES.values())[:2]], rows)

@@ -34,7 +34,7 @@ def test_leaps_keep_the_energy_so_most_draws_are_accepted():
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_takes_a_step(name, monkeypatch):
-    monkeypatch.setattr("benchmarks.programs.streams.SIZE", 1000)
+    monkeypatch.setattr("benchmarks.programs.streams.SIZE", 4096)
     with tf.Graph().as_default(), tf.Session() as sess:
         fetches, feeds = STREAMS[name](tf)
         sess.run(tf.global_variables_initializer())

@@ -23,11 +23,12 @@ def test_programs_with_and_without_others_beside_them():
     lines = tables.programs_table(found).splitlines()
     assert lines[2] == "| `mine` | 2 (1 to 3) | 4 (4 to 4) | – | 2.00 | – |"
     assert lines[3] == "| `own` | 1 (1 to 1) | – | – | – | – |"
+    assert lines[4] == "| geometric mean |  |  |  | 2.00 | – |"
 
 
 def test_first_steps_and_memory():
-    found = {Job("everflow", "mine"): outcome(1.0, first=0.5, megabytes=12.0)}
-    assert tables.beginnings_table(found).splitlines()[-1] == "| `mine` | 0.5 | – | – | 12 | – | – |"
+    found = {Job("everflow", "mine"): outcome(1.0, first=0.5, until_first=2.5, peak=312.0)}
+    assert tables.beginnings_table(found).splitlines()[-1] == "| `mine` | 2.5 | – | – | 0.5 | – | – | 312 | – | – |"
 
 
 def test_scaling_has_a_row_for_each_size():
