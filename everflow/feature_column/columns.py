@@ -11,6 +11,7 @@ weight_collections, trainable)`. Each column has both sets of names, whichever o
 
 from __future__ import annotations
 
+import abc
 import collections
 import functools
 
@@ -52,13 +53,16 @@ def _in_scope(newer):
     return older
 
 
-class FeatureColumn:
+class FeatureColumn(metaclass=abc.ABCMeta):  # noqa: B024, as programs derive from it: most of it has defaults
     """Base class of all feature columns."""
+
+    # Classes that are the same kind of column as this one.
+    same_kind: tuple = ()
 
     # Whether its variables are made by `create_state`, so that a Keras layer can hold them.
     for_layers = True
 
-    def create_state(self, state_manager):
+    def create_state(self, state_manager):  # noqa: B027, most columns need none
         """Make the variables the column needs, with `state_manager.create_variable`. Most need none."""
 
     @property
@@ -85,6 +89,11 @@ class FeatureColumn:
         served, given = _BY_OLDER_NAMES[name], getattr(self, older)
         return given if served is None else functools.partial(served, given)
 
+    @classmethod
+    def __subclasshook__(cls, subclass):
+        same = any(kind in subclass.__mro__ for kind in vars(cls).get("same_kind", ()))
+        return same or NotImplemented
+
     def __lt__(self, other):
         return str(self) < str(other)
 
@@ -106,6 +115,21 @@ class CategoricalColumn(FeatureColumn):
 
 class SequenceDenseColumn(FeatureColumn):
     """A column with a dense tensor for each step: `get_sequence_dense_tensor` gives a TensorSequenceLengthPair."""
+
+
+def _older(kind):
+    """A kind of column under its older name. It is a class beside the other, since programs derive from both at once, in
+    either order; what is of one kind is of the other.
+    """
+    own = {name: value for name, value in vars(kind).items() if name in ("has_steps", "IdWeightPair", "__doc__")}
+    made = type(kind)(f"_{kind.__name__}", kind.__bases__, {**own, "__module__": kind.__module__})
+    kind.same_kind = made.same_kind = (kind, made)
+    return made
+
+
+OlderDenseColumn, OlderCategoricalColumn, OlderSequenceDenseColumn = map(
+    _older, (DenseColumn, CategoricalColumn, SequenceDenseColumn)
+)
 
 
 def assert_key_is_string(key):

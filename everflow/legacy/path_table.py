@@ -14,6 +14,18 @@ python                estimator                          : estimator
 python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow
 python                tf2                                : legacy.inner.tf2
 python                autograph                          : autograph
+python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
+python.autograph.converters continue_statements          : legacy.inner.autograph.continue_statements
+python.autograph.converters return_statements            : legacy.inner.autograph.return_statements
+python.autograph.core converter                          : legacy.inner.autograph.converters ops.autograph.options ops.autograph.features
+python.autograph.core naming                             : legacy.inner.autograph.names
+python.autograph.pyct anno                               : legacy.inner.autograph.annotations
+python.autograph.pyct compiler inspect_utils parser      : legacy.inner.autograph.sources
+python.autograph.pyct qual_names                         : legacy.inner.autograph.names
+python.autograph.pyct templates                          : legacy.inner.autograph.templates
+python.autograph.pyct transformer                        : legacy.inner.autograph.walking
+python.autograph.pyct.common_transformers anf            : legacy.inner.autograph.normal_form
+python.autograph.pyct.static_analysis activity annos     : legacy.inner.autograph.activity
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline

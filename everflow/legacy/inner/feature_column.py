@@ -10,10 +10,10 @@ from everflow.feature_column.categorical import IdentityCategoricalColumn as _Id
 from everflow.feature_column.categorical import VocabularyFileCategoricalColumn as _VocabularyFileCategoricalColumn
 from everflow.feature_column.categorical import VocabularyListCategoricalColumn as _VocabularyListCategoricalColumn
 from everflow.feature_column.categorical import WeightedCategoricalColumn as _WeightedCategoricalColumn
-from everflow.feature_column.columns import CategoricalColumn as _CategoricalColumn
-from everflow.feature_column.columns import DenseColumn as _DenseColumn
 from everflow.feature_column.columns import FeatureColumn as _FeatureColumn
-from everflow.feature_column.columns import SequenceDenseColumn as _SequenceDenseColumn
+from everflow.feature_column.columns import OlderCategoricalColumn as _CategoricalColumn
+from everflow.feature_column.columns import OlderDenseColumn as _DenseColumn
+from everflow.feature_column.columns import OlderSequenceDenseColumn as _SequenceDenseColumn
 from everflow.feature_column.columns import sorted_columns
 from everflow.feature_column.crossed import CrossedColumn as _CrossedColumn
 from everflow.feature_column.embedding import EmbeddingColumn as _EmbeddingColumn
