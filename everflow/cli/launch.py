@@ -147,7 +147,7 @@ class Launch:
         for task in self._tasks:
             process = subprocess.Popen(
                 [sys.executable, "-m", "everflow", "run", *task.filled(self._program)],
-                env={**os.environ, "PYTHONUNBUFFERED": "1", **task.environment},
+                env={**os.environ, "PYTHONUNBUFFERED": "1", "EVERFLOW_LAUNCH": "1", **task.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -30,7 +30,7 @@ PROGRAM = str(pathlib.Path(__file__).with_name("kill_sweep_program.py"))
 LAST_STEP = 500
 KILLS_OF_A_ROUND = 6
 # A cluster whose last member was started again so long ago, and that has not finished, hangs.
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 240.0
 _LONGEST_PAUSE = 8.0
 
 
@@ -250,10 +250,12 @@ def _check_model(this_round: Round) -> None:
     step, tally = int(reader.get_tensor("global_step")), float(reader.get_tensor("tally"))
     weights = reader.get_tensor("fit/kernel")
     in_step = this_round.way == "launch"
-    # Without a common step, a worker may be at one more when the other ends; so may its half-done step at a kill.
-    if not LAST_STEP <= step <= LAST_STEP + (0 if in_step else 1):
+    # Without a common step, each of two workers sees the end one step late, and so does each that is started again; and a
+    # kill may leave a step half done.
+    slack = 0 if in_step else 2 + len(this_round.killed)
+    if not LAST_STEP <= step <= LAST_STEP + slack:
         raise Failure(f"the last checkpoint is of step {step}, not {LAST_STEP}")
-    if abs(tally - step) > (0 if in_step else 2 + len(this_round.killed)):
+    if abs(tally - step) > slack:
         raise Failure(f"{tally} updates were made in {step} steps")
     wanted, losses = right_weights(step, 0.002 if in_step else 0.1)
     if not np.allclose(weights, wanted, rtol=1e-5, atol=1e-5):
