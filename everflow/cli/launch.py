@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -94,12 +95,15 @@ def plan_tasks(workers: int, servers: int = 0, evaluator: bool = False) -> list[
         jobs = {"worker": workers}
     cluster = {job: [next(addresses) for _ in range(count)] for job, count in jobs.items() if count}
     host, port = next(addresses).split(":")
+    told = {name for name in ("EVERFLOW_CLUSTER_SECRET", "EVERFLOW_CLUSTER_SECRET_FILE") if os.environ.get(name)}
+    # Other users of this machine reach the ports, too.
+    common = {} if told else {"EVERFLOW_CLUSTER_SECRET": secrets.token_hex(16)}
     places = [(job, i) for job, tasks in cluster.items() for i in range(len(tasks))]
     places += [("evaluator", 0)] if evaluator else []
     computing = [place for place in places if place[0] in ("chief", "worker")]
     tasks = []
     for job, index in places:
-        environment = {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": job, "index": index}})}
+        environment = {**common, "TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": job, "index": index}})}
         if (job, index) in computing:
             rank, size = str(computing.index((job, index))), str(len(computing))
             environment |= {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size}
@@ -143,7 +147,7 @@ class Launch:
         for task in self._tasks:
             process = subprocess.Popen(
                 [sys.executable, "-m", "everflow", "run", *task.filled(self._program)],
-                env={**os.environ, "PYTHONUNBUFFERED": "1", **task.environment},
+                env={**os.environ, "PYTHONUNBUFFERED": "1", "EVERFLOW_LAUNCH": "1", **task.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

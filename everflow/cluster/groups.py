@@ -7,6 +7,7 @@ find each other; tensors then travel between them directly (`kernels/process_gro
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
@@ -14,11 +15,13 @@ from typing import TYPE_CHECKING
 from everflow.cluster import wire
 from everflow.framework import errors
 from everflow.kernels.exchange import Membership
-from everflow.kernels.process_group import ProcessGroup, Store
+from everflow.kernels.process_group import ProcessGroup, Store, timeout_of_environment
 from everflow.protos import worker_pb2
 
 if TYPE_CHECKING:
     from everflow.cluster.worker import Worker
+
+_GRACE_SECONDS = 2.0
 
 
 def _task_of(device: str) -> str:
@@ -70,11 +73,17 @@ class Leader:
                 raise errors.InternalError(None, None, text)
             group.devices.add(device)
             self._condition.notify_all()
+            patience = timeout_of_environment().total_seconds()
+            until = time.monotonic() + patience
 
             def give_up() -> None:
                 if self._is_closed or not call.is_wanted:
                     group.devices.discard(device)
                     raise errors.CancelledError(None, None, f"{device} doesn't wait for group {key} any more")
+                if time.monotonic() > until:
+                    text = f"Of {group.size} members of group {key} only {sorted(group.devices)} came within {patience:g} s"
+                    group.devices.discard(device)
+                    raise errors.DeadlineExceededError(None, None, text)
 
             wire.wait_until(self._condition, lambda: group.is_complete, give_up)
             devices = sorted(group.devices)
@@ -127,7 +136,9 @@ class Groups:
             if self._leader_task == self._worker.task:
                 answer = self._leader.complete(request, wire.Call())
             else:
-                answer = self._peer_of(self._leader_task).call("CompleteGroup", request, wait=True)
+                # The leader gives up first, and says who is missing, if it can.
+                patience = timeout_of_environment().total_seconds() + _GRACE_SECONDS
+                answer = self._peer_of(self._leader_task).call("CompleteGroup", request, wait=True, timeout=patience)
             made.set_result(self._membership(answer))
         except BaseException as e:  # told to all who wait for the group
             made.set_exception(e)

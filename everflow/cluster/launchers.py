@@ -8,6 +8,8 @@ import json
 import os
 import socket
 
+from everflow.platform.trust import listener
+
 _WANTED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -28,8 +30,8 @@ def adopt_torchrun() -> None:
     round_ = environment.get("TORCHELASTIC_RESTART_COUNT", "0")  # those that are started again have new ports
     on_one_machine = environment.get("LOCAL_WORLD_SIZE") == environment["WORLD_SIZE"]
     host = "localhost" if on_one_machine else socket.gethostname()
-    with socket.create_server(("", 0)) as listener:
-        store.tell(f"everflow/{round_}/{rank}", f"{host}:{listener.getsockname()[1]}")
+    with listener(host) as held:
+        store.tell(f"everflow/{round_}/{rank}", f"{host}:{held.getsockname()[1]}")
         addresses = [store.told(f"everflow/{round_}/{i}") for i in range(size)]
     task = {"type": "worker", "index": rank}
     environment["TF_CONFIG"] = json.dumps({"cluster": {"worker": addresses}, "task": task})

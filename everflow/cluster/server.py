@@ -93,7 +93,7 @@ class Server:
         if not port.isdigit():
             raise errors.InvalidArgumentError(None, None, f"Could not parse port for local server from {mine!r}")
         try:
-            self._port = self._server.add_insecure_port(f"{'127.0.0.1' if host == 'localhost' else '0.0.0.0'}:{port}")
+            self._port = wire.listen(self._server, host, int(port))
         except RuntimeError as e:
             raise errors.UnknownError(None, None, f"Could not start gRPC server: {e}") from None
         if not self._port:

@@ -8,6 +8,7 @@ where it is used.
 from __future__ import annotations
 
 import math
+import pathlib
 import re
 import threading
 import time
@@ -19,6 +20,7 @@ import grpc
 
 from everflow.cluster import lanes
 from everflow.framework import errors
+from everflow.platform.trust import Trust, listening_address, trust
 from everflow.protos import device_attributes_pb2, master_pb2, worker_pb2
 
 if TYPE_CHECKING:
@@ -45,7 +47,6 @@ SERVICES = {
     for service, (module, names) in _METHODS.items()
 }
 _OPTIONS = [
-    ("grpc.max_receive_message_length", -1),  # protos themselves end at 2 GB
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_http_proxy", 0),
     ("grpc.so_reuseport", 0),  # two servers on one port would share its calls
@@ -54,6 +55,14 @@ _OPTIONS = [
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
 ]
+_SERVER_OPTIONS = [
+    ("grpc.server_handshake_timeout_ms", 10_000),  # for who connects and then says nothing
+    ("grpc.http2.min_ping_interval_without_data_ms", 500),  # peers may ask often whether we are there
+    ("grpc.http2.max_ping_strikes", 0),
+]
+# Calls under way, each of which has a thread: far more than a cluster makes, and few enough to live with.
+_MOST_CALLS = 16_384
+_SECRET = "everflow-secret"
 _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 # A status travels in a header, which takes 8 kB; longer messages are carried in the response where it has room for one.
 _LONGEST_STATUS = 3000
@@ -107,7 +116,13 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
     """A gRPC server for objects whose methods `CreateSession(request, call)` and so on serve; `call` is what is known
     of the caller.
     """
-    server = grpc.server(Threads(), options=_OPTIONS)
+    told = trust()
+    server = grpc.server(
+        Threads(),
+        interceptors=[_Doorkeeper(told)] if told.secret else [],
+        options=_options(told) + _SERVER_OPTIONS,
+        maximum_concurrent_rpcs=_MOST_CALLS,
+    )
     for service, implementation in implementations.items():
         handlers = {
             name: grpc.unary_unary_rpc_method_handler(
@@ -117,6 +132,45 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
     return server
+
+
+def listen(server: grpc.Server, host: str, port: int) -> int:
+    """Have a server listen at the address of a host, with TLS where there are certificates; gives the port."""
+    told, address = trust(), listening_address(host)
+    place = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+    if not told.is_encrypted:
+        return server.add_insecure_port(place)
+    pair = pathlib.Path(told.key).read_bytes(), pathlib.Path(told.certificate).read_bytes()
+    authority = pathlib.Path(told.authority).read_bytes()
+    return server.add_secure_port(place, grpc.ssl_server_credentials([pair], authority, require_client_auth=True))
+
+
+def _options(told: Trust) -> list[tuple[str, Any]]:
+    made: list[tuple[str, Any]] = [*_OPTIONS, ("grpc.max_receive_message_length", told.longest_message or -1)]
+    if told.patience:  # half of it between two questions, half for the answer
+        half = max(1, int(told.patience * 500))
+        made += [("grpc.keepalive_time_ms", half), ("grpc.keepalive_timeout_ms", half)]
+        made += [("grpc.http2.ping_timeout_ms", half), ("grpc.http2.max_pings_without_data", 0)]
+    return made
+
+
+class _Doorkeeper(grpc.ServerInterceptor):
+    """Turns away who doesn't know the secret, before anything of the request is read."""
+
+    def __init__(self, told: Trust) -> None:
+        self._told = told
+
+        def refuse(request: bytes, context: grpc.ServicerContext) -> None:
+            text = "This server wants a secret that the caller doesn't have: set EVERFLOW_CLUSTER_SECRET alike in all processes"
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, text)
+
+        self._refusal = grpc.unary_unary_rpc_method_handler(refuse)
+
+    def intercept_service(self, continuation: Callable, handler_call_details: Any) -> Any:
+        words = [value for name, value in handler_call_details.invocation_metadata if name == _SECRET]
+        if len(words) == 1 and self._told.knows(words[0]):
+            return continuation(handler_call_details)
+        return self._refusal
 
 
 def _handler(method: Callable) -> Callable:
@@ -162,7 +216,9 @@ class Peer:
     def __init__(self, address: str, name: str = "") -> None:
         self.address = address
         self._name = name or address
-        self._channel = grpc.insecure_channel(address, options=_OPTIONS)
+        told = trust()
+        self._channel = _channel(address, told)
+        self._metadata = ((_SECRET, told.secret),) if told.secret else None
         self._calls = {
             name: self._channel.unary_unary(f"/{service}/{name}", request.SerializeToString, response.FromString)
             for service, methods in SERVICES.items()
@@ -189,7 +245,7 @@ class Peer:
         lane = self.lane() if not wait and method in SERVICES[WORKER] else None
         if lane is not None:
             return lane.start(method, request, SERVICES[WORKER][method][1], timeout)
-        return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait)
+        return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait, metadata=self._metadata)
 
     def finish(self, future: Any) -> Any:
         """The answer of a call, or the error it ended with; an interrupt gives the call up."""
@@ -225,6 +281,18 @@ class Peer:
         if self._lane is not None:
             self._lane.close()
         self._channel.close()
+
+
+def _channel(address: str, told: Trust) -> grpc.Channel:
+    options = _options(told)
+    if not told.is_encrypted:
+        return grpc.insecure_channel(address, options=options)
+    authority, key, certificate = (
+        pathlib.Path(path).read_bytes() for path in (told.authority, told.key, told.certificate)
+    )
+    if told.server_name:
+        options.append(("grpc.ssl_target_name_override", told.server_name))
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(authority, key, certificate), options=options)
 
 
 class LocalPeer:

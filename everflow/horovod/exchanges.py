@@ -83,23 +83,59 @@ def _sum(tensor, name: str):
     return exchanged(tensor)
 
 
+def _adasum(tensor, name: str):
+    """Gradients put together in pairs, each shortened by what it has in common with the other: as if one step had followed
+    the other. Orthogonal ones add up, equal ones give themselves.
+    """
+    count = size()
+    if count & (count - 1):
+        raise NotImplementedError(f"Adasum joins processes in pairs: their number must be a power of two, not {count}")
+    if not tensor.dtype.is_floating:
+        raise NotImplementedError(f"Adasum is defined for floating-point tensors, not for {tensor.dtype.name}")
+    if count == 1:
+        return array.identity(tensor)
+    rows = raw.CollectiveGather(
+        input=array.expand_dims(tensor, 0), **_attributes(key_of(f"adasum {name}")), shape=TensorShape(None)
+    )
+    parts = [array.reshape(rows[i], array.shape(tensor)) for i in range(count)]
+    while len(parts) > 1:
+        parts = [_adasum_pair(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
+def _adasum_pair(a, b):
+    wide_a, wide_b = math.cast(a, dtypes.float64), math.cast(b, dtypes.float64)
+    common = math.reduce_sum(wide_a * wide_b)
+
+    def shortened(x):
+        square = math.reduce_sum(x * x)
+        is_something = math.greater_equal(square, 1e-8)
+        divisor = array.where(is_something, square, array.ones_like(square))
+        return array.where(is_something, 1.0 - common / divisor * 0.5, array.ones_like(square)) * x
+
+    return math.cast(shortened(wide_a) + shortened(wide_b), a.dtype)
+
+
 def allreduce(
     tensor, average=None, device_dense="", device_sparse="", compression=Compression.none, op=None, name=None
 ):
     """The mean (`op=hvd.Sum`: the sum) of a tensor over all processes. Rows of slices are joined."""
     if op is None:
         op = Sum if average is False else Average
-    if op == Adasum:
-        raise NotImplementedError("Adasum is not there: use hvd.Average")
     if isinstance(tensor, IndexedSlices):
+        if op == Adasum:
+            raise NotImplementedError(
+                "Adasum is not defined for slices; sparse_as_dense=True makes tensors of the gradients first"
+            )
         with _scope(name, "HorovodAllreduce"):
             values, indices = allgather(tensor.values), allgather(tensor.indices)
             return IndexedSlices(values / size() if op == Average else values, indices, tensor.dense_shape)
     with _scope(name, "HorovodAllreduce"):
         tensor = convert_to_tensor(tensor)
         small, context = compression.compress(tensor)
-        total = compression.decompress(_sum(small, _name("allreduce", tensor, name)), context)
-        if op == Sum:
+        exchange = _adasum if op == Adasum else _sum
+        total = compression.decompress(exchange(small, _name("allreduce", tensor, name)), context)
+        if op != Average:
             return total
         return math.floordiv(total, size()) if tensor.dtype.is_integer else total / size()
 

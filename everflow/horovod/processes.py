@@ -27,6 +27,7 @@ class _Here:
         self.is_initialized = False
         self.rank, self.size, self.local_rank, self.local_size = 0, 1, 0, 1
         self.group: ProcessGroup | None = None
+        self.store: Store | None = None  # of the group, where this process made it
 
 
 _here = _Here()
@@ -43,26 +44,60 @@ def _place() -> tuple[int, int, int, int]:
 
 
 def init(comm=None) -> None:
-    """Meet the other processes. Begin with this."""
-    if comm is not None:
-        raise NotImplementedError("`init` takes no communicator of MPI: all processes are one group")
+    """Meet the other processes. Begin with this.
+
+    `comm` chooses some of them: the ranks of those that meet, or a communicator of mpi4py.
+    """
     if _here.is_initialized:
         return
-    _here.rank, _here.size, _here.local_rank, _here.local_size = _place()
-    if _here.size > 1:
-        if not (os.environ.get("MASTER_ADDR") and os.environ.get("MASTER_PORT")):
-            raise ValueError(
-                f"{_here.size} processes were started, and nobody says where they meet: start them with "
-                "`everflow launch -n` or torchrun, or set MASTER_ADDR and MASTER_PORT to a free port of the first one's host"
-            )
-        on_one_machine = _here.local_size == _here.size
-        round_ = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        store = Store.of_environment().part(f"horovod/{round_}")
-        host = "localhost" if on_one_machine else os.uname().nodename
-        _here.group = ProcessGroup(store, _here.rank, _here.size, host)
+    if hasattr(comm, "Get_rank"):
+        _meet_by_mpi(comm)
+    else:
+        _meet(comm)
+    if _here.group is not None:
         join(GROUP_KEY, _here.group)
+        if os.environ.get("EVERFLOW_LAUNCH"):  # Horovod's programs have no cluster, and an Estimator must not see one
+            os.environ.pop("TF_CONFIG", None)
     _here.is_initialized = True
     atexit.register(shutdown)
+
+
+def _meet(ranks) -> None:
+    """Meet all processes that were started, or those of some ranks, where their launcher says."""
+    rank, size, local_rank, local_size = _place()
+    on_one_machine = local_size == size
+    ranks = list(range(size)) if ranks is None or not len(ranks) else [int(r) for r in ranks]
+    if rank not in ranks or len(set(ranks)) < len(ranks) or max(ranks) >= size:
+        raise ValueError(f"comm={ranks} must be different ranks below {size}, with this process's own, {rank}")
+    if len(ranks) < size:
+        local_rank, local_size = (ranks.index(rank), len(ranks)) if on_one_machine else (0, 1)
+    _here.rank, _here.size, _here.local_rank, _here.local_size = ranks.index(rank), len(ranks), local_rank, local_size
+    if _here.size == 1:
+        return
+    if not (os.environ.get("MASTER_ADDR") and os.environ.get("MASTER_PORT")):
+        raise ValueError(
+            f"{size} processes were started, and nobody says where they meet: start them with "
+            "`everflow launch -n` or torchrun, or set MASTER_ADDR and MASTER_PORT to a free port of the first one's host"
+        )
+    round_ = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    part = "all" if len(ranks) == size else ".".join(map(str, ranks))
+    host = "localhost" if on_one_machine else os.uname().nodename
+    _here.group = ProcessGroup(Store.of_environment().part(f"horovod/{round_}/{part}"), _here.rank, _here.size, host)
+
+
+def _meet_by_mpi(comm) -> None:
+    """Meet the processes of a communicator, which also says on which machines they are."""
+    _here.rank, _here.size = comm.Get_rank(), comm.Get_size()
+    if _here.size == 1:
+        return
+    hosts = comm.allgather(os.uname().nodename)
+    mine = [r for r, host in enumerate(hosts) if host == hosts[_here.rank]]
+    _here.local_rank, _here.local_size = mine.index(_here.rank), len(mine)
+    host = "localhost" if len(mine) == _here.size else hosts[_here.rank]
+    store = Store.serve(host) if _here.rank == 0 else None
+    address = comm.bcast(store.address if store is not None else None, root=0)
+    _here.store = store or Store.at(address)
+    _here.group = ProcessGroup(_here.store.part("horovod"), _here.rank, _here.size, host)
 
 
 def shutdown() -> None:

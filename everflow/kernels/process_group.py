@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import socket
 import threading
 import time
 import zlib
@@ -24,6 +23,7 @@ import torch
 import torch.distributed as dist
 
 from everflow.framework import errors
+from everflow.platform.trust import is_loopback, listener, trust
 
 REDUCE, GATHER, BROADCAST = "reduce", "gather", "broadcast"
 MERGES: dict[str, Any] = {
@@ -49,14 +49,21 @@ class Store:
     """Where processes that are to be a group leave word for each other."""
 
     def __init__(self, store: dist.Store, address: str) -> None:
-        self.store, self.address = store, address
+        self.store: Any = store  # torch's own hints know of text only
+        self.address = address
 
     @classmethod
-    def serve(cls, host: str) -> Store:
-        """One that this process keeps; it listens on loopback only where that is its host's name."""
-        listener = socket.create_server(("127.0.0.1" if host in ("localhost", "127.0.0.1") else "0.0.0.0", 0))
-        port = listener.getsockname()[1]
-        store = dist.TCPStore(host, port, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach())
+    def serve(cls, host: str, port: int = 0) -> Store:
+        """One that this process keeps; it listens at the address of its host."""
+        try:
+            listening = listener(host, port)
+        except OSError as e:
+            raise errors.UnavailableError(None, None, f"No store can listen at {host}:{port}: {e}") from None
+        port = listening.getsockname()[1]
+        timeout = timeout_of_environment()
+        store = dist.TCPStore(
+            host, port, is_master=True, wait_for_workers=False, master_listen_fd=listening.detach(), timeout=timeout
+        )
         return cls(store, f"{host}:{port}")
 
     @classmethod
@@ -76,26 +83,74 @@ class Store:
         host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
         kept_by_agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
         is_master = os.environ["RANK"] == "0" and not kept_by_agent
-        timeout = timeout_of_environment()
         if (host, port) not in _stores:
-            try:
-                store = dist.TCPStore(host, port, is_master=is_master, wait_for_workers=False, timeout=timeout)
-            except RuntimeError as e:
-                raise errors.UnavailableError(None, None, f"The store at {host}:{port} can't be reached: {e}") from None
-            _stores[host, port] = cls(store, f"{host}:{port}")
+            _stores[host, port] = cls.serve(host, port) if is_master else cls.at(f"{host}:{port}")
         return _stores[host, port]
 
     def tell(self, key: str, word: str) -> None:
         """Leave word for the others."""
-        self.store.set(key, word)
+        self.store.set(key, trust().seal(key, word.encode()))
 
     def told(self, key: str) -> str:
         """What somebody has left, or will."""
-        return self.store.get(key).decode()
+        return trust().unseal(key, self.store.get(key)).decode()
 
     def part(self, name: str) -> Store:
         """The same store, with names of its own."""
         return Store(dist.PrefixStore(name, self.store), self.address)
+
+    def sealed(self) -> dist.Store:
+        """The store as gloo gets it: with a secret, what a stranger has left in it is refused."""
+        return _SealedStore(self.store) if trust().secret else self.store
+
+
+class _SealedStore(dist.Store):
+    """A store whose values carry a proof that their writer knows the cluster's secret."""
+
+    def __init__(self, inner: dist.Store) -> None:
+        super().__init__()
+        self._inner: Any = inner
+        self._trust = trust()
+
+    def set(self, key: str, value: Any) -> None:
+        value = value.encode() if isinstance(value, str) else bytes(value)
+        self._inner.set(key, self._trust.seal(key, value))
+
+    def get(self, key: str) -> bytes:
+        return self._trust.unseal(key, self._inner.get(key))
+
+    def wait(self, keys: list[str], timeout: datetime.timedelta | None = None) -> None:
+        self._inner.wait(keys, timeout or timeout_of_environment())
+
+    def check(self, keys: list[str]) -> bool:
+        return self._inner.check(keys)
+
+    def add(self, key: str, amount: int) -> int:
+        return self._inner.add(key, amount)
+
+    def delete_key(self, key: str) -> bool:
+        return self._inner.delete_key(key)
+
+
+def _device(host: str) -> Any:
+    """What gloo sends by. Where tasks have certificates, tensors that leave the machine are encrypted, too, or stay."""
+    gloo: Any = dist.ProcessGroupGloo  # whose methods torch's own hints leave out
+    told = trust()
+    if not told.is_encrypted or is_loopback(host) or told.plain_collectives:
+        return gloo.create_device(hostname=host)
+    names = {"PKEY": told.key, "CERT": told.certificate, "CA_FILE": told.authority}
+    os.environ.update({f"GLOO_DEVICE_TRANSPORT_TCP_TLS_{name}": path for name, path in names.items()})
+    os.environ["GLOO_DEVICE_TRANSPORT"] = "TCP_TLS"
+    try:
+        return gloo.create_device(hostname=host)
+    except RuntimeError as e:
+        text = (
+            f"Tensors can't be encrypted between workers: the gloo of this torch has no TLS ({e}). Have workers meet over a network "
+            "that is private or encrypted itself, and set EVERFLOW_CLUSTER_PLAIN_COLLECTIVES=1"
+        )
+        raise errors.FailedPreconditionError(None, None, text) from None
+    finally:
+        del os.environ["GLOO_DEVICE_TRANSPORT"]
 
 
 _stores: dict[tuple[str, int], Store] = {}  # a process may keep one only once
@@ -134,10 +189,10 @@ class ProcessGroup:
         self.rank, self.size = rank, size
         gloo: Any = dist.ProcessGroupGloo  # whose methods torch's own hints leave out
         options = gloo._Options()
-        options._devices = [gloo.create_device(hostname=host)]
+        options._devices = [_device(host)]
         options._timeout = timeout or timeout_of_environment()
         try:
-            self._group = gloo(store.store, rank, size, options)
+            self._group = gloo(store.sealed(), rank, size, options)
         except RuntimeError as e:
             raise errors.UnavailableError(None, None, f"No connection between {size} processes: {e}") from None
         self._condition = threading.Condition()

@@ -60,6 +60,12 @@ if RANK == 0:
 history = model.fit(X[RANK::SIZE], Y[RANK::SIZE], batch_size=4, epochs=3, verbose=0, callbacks=callbacks)
 found["keras"] = {name: [float(v) for v in values] for name, values in history.history.items()}
 found["weights"] = float(np.sum(model.get_weights()[0]))
+with tf.Graph().as_default(), tf.Session() as sess:
+    # Orthogonal parts add up, equal ones stay, opposite ones of one length cancel.
+    mine = tf.constant([[1.0, 0.0], [0.0, 2.0]][RANK % 2])
+    same = tf.constant([1.0, 0.0])
+    found["adasum"] = [*sess.run(hvd.allreduce(mine, op=hvd.Adasum)), *sess.run(hvd.allreduce(same, op=hvd.Adasum))]
+    found["adasum"] = [float(v) for v in found["adasum"]]
 found["arrays"] = [
     float(hvd_keras.allreduce(np.float32(RANK))),
     hvd_keras.allgather(np.arange(RANK + 1)).tolist(),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import executing_eagerly, name_scope
+from everflow.horovod.adasum_optimizer import AdasumOptimizer
 from everflow.horovod.exchanges import (
     Adasum,
     Average,
@@ -109,10 +110,16 @@ def DistributedOptimizer(
 ):
     """An optimizer that averages gradients over all processes before it applies them."""
     if isinstance(optimizer, Optimizer):
+        if op == Adasum:
+            return AdasumOptimizer(optimizer, name, use_locking, compression, backward_passes_per_step)
         if backward_passes_per_step > 1:
-            raise ValueError("backward_passes_per_step>1 is not supported")
+            raise ValueError(f"backward_passes_per_step={backward_passes_per_step} is for op=hvd.Adasum only")
         return _DistributedOptimizer(optimizer, name, use_locking, compression, sparse_as_dense, op)
-    return distributed_optimizer(optimizer, (compression, sparse_as_dense))
+    if not hasattr(optimizer, "get_gradients"):
+        raise ValueError(f"An optimizer of tf.train or of Keras is wanted, not {optimizer!r}")
+    if op == Adasum or backward_passes_per_step > 1:
+        raise ValueError("Optimizers of Keras take neither op=hvd.Adasum nor backward_passes_per_step")
+    return distributed_optimizer(optimizer, (compression, sparse_as_dense, op))
 
 
 class _DistributedGradientTape(GradientTape):
