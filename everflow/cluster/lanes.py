@@ -2,12 +2,15 @@
 
 A lane is a local socket under the name of the address that the server listens at, open to processes of the same user
 only. It carries WorkerService's calls, and tensors as their own bytes: written from the memory they are in, read into
-the memory they stay in. Sockets named so belong to a network namespace, as ports do, and leave no files behind.
+the memory they stay in. Sockets named so belong to a network namespace, as ports do, and leave no files behind. What
+holds for gRPC (`platform/trust.py`) holds here, too: the secret, and how long a message may be.
 """
 
 from __future__ import annotations
 
+import hmac
 import itertools
+import math
 import os
 import socket
 import struct
@@ -21,6 +24,7 @@ import numpy as np
 
 from everflow.cluster.values import Parcel, described, of_description
 from everflow.framework import errors
+from everflow.platform.trust import trust
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -29,15 +33,19 @@ _FRAME = struct.Struct("<BQIQ")  # kind, number of the call, bytes of its head, 
 _CALL, _ASK, _CANCEL, _ANSWER, _VALUES, _FAILURE = range(6)
 _STATUS = struct.Struct("<I")
 _STEP = struct.Struct("<Q")
-_GREETING = b"everflow lane 1\n"
-_LARGEST_HEAD = (1 << 31) - 1  # protos end there
 _TOGETHER = 1 << 16  # values up to so many bytes are read at once, into one buffer
 _PIECES = 512  # that one system call takes
 AVAILABLE = sys.platform == "linux" and hasattr(socket, "SO_PEERCRED") and os.environ.get("EVERFLOW_LANES", "1") != "0"
 
 
 def _name(host: str, port: str) -> str:
-    return f"\0everflow/{host}:{port}"
+    """The name of the lane to a server, by the host that the cluster's addresses have for it."""
+    return f"\0everflow/{'127.0.0.1' if host in ('', 'localhost') else host}:{port}"
+
+
+def _greeting() -> bytes:
+    """What a caller says first: only one that knows the secret can."""
+    return trust().seal("lane", b"everflow lane 1\n")
 
 
 def _is_same_user(sock: socket.socket) -> bool:
@@ -55,7 +63,7 @@ class Frame(NamedTuple):
 
 
 class _Ended(Exception):
-    """The other side has gone."""
+    """The other side has gone, or nothing more is wanted of it: why."""
 
 
 class _Line:
@@ -64,6 +72,7 @@ class _Line:
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
         self._writing = threading.Lock()
+        self._longest = trust().longest_message or math.inf
 
     def write(self, kind: int, number: int, head: bytes, parcels: list[Parcel] | None = None) -> None:
         """Write a frame; it is on its way when this returns. A line that is broken takes anything: its reader tells."""
@@ -91,16 +100,20 @@ class _Line:
 
     def read(self) -> Frame:
         kind, number, length, following = _FRAME.unpack(self._read(_FRAME.size))
-        if kind > _FAILURE or length > _LARGEST_HEAD:
-            raise _Ended
+        if kind > _FAILURE:
+            raise _Ended("it speaks another language")
+        if length + following > self._longest:
+            raise _Ended(
+                f"it sent a message of {length + following} bytes, and EVERFLOW_CLUSTER_MESSAGE_LIMIT allows {self._longest}"
+            )
         head = bytes(self._read(length)) if length else b""
         return Frame(kind, number, head, self._parcels(head, following) if kind == _VALUES else [])
 
     def _parcels(self, head: bytes, following: int) -> list[Parcel]:
         try:
             empty = of_description(head, following)
-        except (ValueError, struct.error, errors.OpError):
-            raise _Ended from None
+        except (ValueError, struct.error, errors.OpError) as e:
+            raise _Ended(f"it sent tensors that can't be read: {e}") from None
         if following > _TOGETHER:
             for parcel in empty:
                 self._fill(_bytes_of(parcel.array))
@@ -125,7 +138,7 @@ class _Line:
             except OSError:
                 count = 0
             if not count:
-                raise _Ended
+                raise _Ended("its process has ended")
             view = view[count:]
 
     def close(self) -> None:
@@ -147,18 +160,18 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 def connect(address: str) -> Lane | None:
     """A lane to the server at an address, if it is one of ours on this machine that has one."""
     host, _, port = address.rpartition(":")
-    if not AVAILABLE or not _is_here(host):
+    # Who is to notice that another process is silent asks it by gRPC, which has questions of its own.
+    if not AVAILABLE or trust().patience or not _is_here(host):
         return None
-    for name in (_name("127.0.0.1" if host == "localhost" else host, port), _name("0.0.0.0", port)):
-        sock = socket.socket(socket.AF_UNIX)
-        try:
-            sock.connect(name)
-            if _is_same_user(sock):
-                sock.sendall(_GREETING)
-                return Lane(sock, address)
-        except OSError:
-            pass  # nobody serves under this name
-        sock.close()
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.connect(_name(host, port))
+        if _is_same_user(sock):
+            sock.sendall(_greeting())
+            return Lane(sock, address)
+    except OSError:
+        pass  # nobody serves under this name
+    sock.close()
     return None
 
 
@@ -184,6 +197,7 @@ class Lane:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._calls: dict[int, LaneCall] = {}
+        self._why = "its session was closed"
         self.is_open = True
         threading.Thread(target=self._read, daemon=True, name="everflow lane").start()
 
@@ -217,7 +231,7 @@ class Lane:
                 self._line.write(_CANCEL, call.number, b"")
 
     def _gone(self) -> errors.OpError:
-        return errors.UnavailableError(None, None, f"{self._name} can't be reached: its process has ended")
+        return errors.UnavailableError(None, None, f"{self._name} can't be reached: {self._why}")
 
     def _read(self) -> None:
         try:
@@ -233,8 +247,9 @@ class Lane:
                 else:
                     call.end(frame=frame)
                 del frame, call  # nothing stays alive while the line is quiet
-        except _Ended:
-            pass
+        except _Ended as e:
+            if self.is_open:
+                self._why = str(e)
         finally:
             self.close()
 
@@ -359,7 +374,8 @@ class LaneServer:
         with self._lock:
             self._lines.add(line)
         try:
-            if bytes(line._read(len(_GREETING))) == _GREETING:
+            greeting = _greeting()
+            if hmac.compare_digest(line._read(len(greeting)), greeting):
                 while True:
                     frame = line.read()
                     if frame.kind == _CALL:

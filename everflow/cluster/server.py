@@ -99,7 +99,7 @@ class Server:
         if not self._port:
             raise errors.UnknownError(None, None, f"Could not start gRPC server: port {port} is taken")
         self._address = f"{host or 'localhost'}:{self._port}"
-        self._bound = "127.0.0.1" if host == "localhost" else "0.0.0.0"
+        self._host = host
         self._lanes: lanes.LaneServer | None = None
 
     def start(self) -> None:
@@ -112,7 +112,7 @@ class Server:
                 self._server.start()
                 if lanes.AVAILABLE:
                     self._lanes = lanes.LaneServer(
-                        self._bound, self._port, self._worker.answer, self._worker.give_values, wire.Threads().submit
+                        self._host, self._port, self._worker.answer, self._worker.give_values, wire.Threads().submit
                     )
                 _started.add(self)
                 wire.MASTERS_HERE[self.target] = self._master

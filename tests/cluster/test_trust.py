@@ -10,9 +10,11 @@ import pytest
 import torch.distributed as dist
 
 import everflow as tf
+from everflow.cluster import lanes
 from everflow.framework import errors
 from everflow.kernels.process_group import ProcessGroup, Store
 from everflow.platform.trust import listening_address, trust
+from everflow.protos import worker_pb2
 
 
 def _sum(target, timeout_in_ms=20_000):
@@ -281,3 +283,27 @@ def test_a_launched_cluster_has_a_secret_of_its_own(monkeypatch):
     assert plan_tasks(1)[0].environment["EVERFLOW_CLUSTER_SECRET"] != first.environment["EVERFLOW_CLUSTER_SECRET"]
     monkeypatch.setenv("EVERFLOW_CLUSTER_SECRET", "mine")
     assert "EVERFLOW_CLUSTER_SECRET" not in plan_tasks(1)[0].environment
+
+
+@pytest.mark.skipif(not lanes.AVAILABLE, reason="no lanes on this system")
+@pytest.mark.parametrize("says, is_heard", [("the right word", True), ("another", False), ("", False)])
+def test_lanes_want_the_secret_too(monkeypatch, says, is_heard):
+    monkeypatch.setenv("EVERFLOW_CLUSTER_SECRET", "the right word")
+    port = tf.train.Server.create_local_server().target.rpartition(":")[2]
+    monkeypatch.setenv("EVERFLOW_CLUSTER_SECRET", says)
+    lane = lanes.connect(f"localhost:{port}")
+    call = lane.start("GetStatus", worker_pb2.GetStatusRequest(), worker_pb2.GetStatusResponse, 10.0)
+    if is_heard:
+        assert call.result().device_attributes
+    else:
+        with pytest.raises(tf.errors.UnavailableError, match="its process has ended"):
+            call.result()
+
+
+@pytest.mark.skipif(not lanes.AVAILABLE, reason="no lanes on this system")
+def test_lanes_refuse_long_messages_and_say_so(monkeypatch):
+    server = tf.train.Server.create_local_server()
+    monkeypatch.setenv("EVERFLOW_CLUSTER_MESSAGE_LIMIT", "10")
+    lane = lanes.connect(server.target.removeprefix("grpc://"))
+    with pytest.raises(tf.errors.UnavailableError, match="EVERFLOW_CLUSTER_MESSAGE_LIMIT allows 10"):
+        lane.start("GetStatus", worker_pb2.GetStatusRequest(), worker_pb2.GetStatusResponse, 10.0).result()
