@@ -44,8 +44,8 @@ def _name(host: str, port: str) -> str:
 
 
 def _greeting() -> bytes:
-    """What a caller says first: only one that knows the secret can."""
-    return trust().seal("lane", b"everflow lane 1\n")
+    """What a caller says first, always as long: only one that knows the secret can."""
+    return trust().seal("lane", b"everflow lane 1\n").ljust(48)
 
 
 def _is_same_user(sock: socket.socket) -> bool:
@@ -347,6 +347,7 @@ class LaneServer:
         submit: Callable[..., Any],
     ) -> None:
         self._call, self._ask, self._submit = call, ask, submit
+        self._greeting = _greeting()
         self._lines: set[_Line] = set()
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)
@@ -374,8 +375,7 @@ class LaneServer:
         with self._lock:
             self._lines.add(line)
         try:
-            greeting = _greeting()
-            if hmac.compare_digest(line._read(len(greeting)), greeting):
+            if hmac.compare_digest(line._read(len(self._greeting)), self._greeting):
                 while True:
                     frame = line.read()
                     if frame.kind == _CALL:
