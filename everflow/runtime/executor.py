@@ -286,7 +286,8 @@ class LocalExecutor:
                 if self.config.graph_options.build_cost_model > 0:
                     tracing.write_cost_graph(run_metadata, plan, trace)
             if options is not None and options.output_partition_graphs:
-                self._write_parts(run_metadata, cut(plan.devices, fetches, tensors, self.device_names[0]))
+                places = {n.op: device for device, nodes in plan.devices.items() for n in nodes}
+                self._write_parts(run_metadata, cut(places.__getitem__, fetches, tensors, self.device_names[0]))
         return results
 
     def _write_parts(self, run_metadata: config_pb2.RunMetadata, parts: list[graph_pb2.GraphDef]) -> None:
