@@ -99,7 +99,7 @@ class _Line:
     def _parcels(self, head: bytes, following: int) -> list[Parcel]:
         try:
             empty = of_description(head, following)
-        except (ValueError, struct.error, errors.OpError):
+        except (TypeError, ValueError, struct.error):  # a type or a shape that can't be
             raise _Ended from None
         if following > _TOGETHER:
             for parcel in empty:
