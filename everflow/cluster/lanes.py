@@ -112,7 +112,7 @@ class _Line:
     def _parcels(self, head: bytes, following: int) -> list[Parcel]:
         try:
             empty = of_description(head, following)
-        except (ValueError, struct.error, errors.OpError) as e:
+        except (TypeError, ValueError, struct.error) as e:  # a type or a shape that can't be
             raise _Ended(f"it sent tensors that can't be read: {e}") from None
         if following > _TOGETHER:
             for parcel in empty:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from everflow.cluster import wire
 from everflow.cluster.partial import MasterPartialRun
-from everflow.cluster.partition import partition
+from everflow.cluster.partition import partition, task_of
 from everflow.framework import errors
 from everflow.framework.devices import DeviceSpec
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
 from everflow.protos import config_pb2, graph_pb2, tensorflow_server_pb2, worker_pb2
+from everflow.runtime.plan.partition import cut
 from everflow.runtime.plan.place import Placer
 from everflow.runtime.plan.prune import prune
 
@@ -157,7 +158,20 @@ class MasterSession:
         tasks = self._prepare(tuple(sorted(feeds)), tuple(wanted), tuple(targets))
         timeout = options.timeout_in_ms or self._config.operation_timeout_in_ms
         values = self._execute(tasks, feeds, timeout, options, metadata, call)
+        if options.output_partition_graphs and metadata is not None:
+            self._write_parts(metadata, list(feeds), wanted, targets)
         return [feeds[name] if name in feeds else values[name] for name in fetches]
+
+    def _write_parts(
+        self, metadata: config_pb2.RunMetadata, feeds: list[str], fetches: list[str], targets: list[str]
+    ) -> None:
+        wanted = [self.tensor(name) for name in fetches] + [self.operation(name) for name in targets]
+        client = next(name for name in self._incarnations if task_of(name) == self._here)
+        fed = [self.tensor(name) for name in feeds]
+        for part in cut(self._placer.device_of, wanted, fed, client, self._incarnations):
+            part.versions.CopyFrom(self._graph_def.versions)
+            part.library.CopyFrom(self._graph_def.library)
+            metadata.partition_graphs.append(part)
 
     def _prepare(
         self,
@@ -345,7 +359,6 @@ class _Execution:
             store_errors_in_response_body=True,
         )
         request.exec_opts.record_timeline = self._options.trace_level > 0
-        request.exec_opts.record_partition_graphs = self._options.output_partition_graphs
         for name, key in run.feeds.items():
             request.send.add(name=key, tensor=self._feeds[name])
         return request
@@ -402,7 +415,6 @@ class _Execution:
             values[names[item.name]] = item.tensor
         if metadata is not None:
             metadata.step_stats.dev_stats.extend(response.step_stats.dev_stats)
-            metadata.partition_graphs.extend(response.partition_graph)
 
     def stop(self, error: errors.OpError) -> None:
         """End the run with this error, unless it has ended with another one before."""

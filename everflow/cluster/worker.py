@@ -14,6 +14,7 @@ import numpy as np
 
 from everflow.cluster import edges, wire
 from everflow.cluster.cluster import ClusterSpec
+from everflow.cluster.foreign import adapted
 from everflow.cluster.groups import Groups
 from everflow.cluster.rendezvous import Carrier, Rendezvous, pack
 from everflow.cluster.values import decode, encode
@@ -277,7 +278,7 @@ class _RegisteredGraph:
         graph = Graph()
         with graph.as_default():
             try:
-                import_graph_def(graph_def, name="")
+                import_graph_def(adapted(graph_def), name="")
             except (ValueError, TypeError) as e:
                 raise errors.InvalidArgumentError(None, None, f"A part of the graph can't be read: {e}") from None
         ops = graph.get_operations()

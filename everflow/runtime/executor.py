@@ -23,7 +23,7 @@ from everflow.runtime.state import SessionState, Step
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.hints import Element
-    from everflow.protos import config_pb2
+    from everflow.protos import config_pb2, graph_pb2
     from everflow.runtime.hints import Recorder, Rewrite, Runnable, Value
     from everflow.runtime.partial import PartialRun
     from everflow.runtime.plan.functions import Functions
@@ -268,7 +268,7 @@ class LocalExecutor:
         checks = [check_after] if timeout > 0 else []
         prepared = self.prepare(fetches, tensors, timeout)
         plan = prepared.plan
-        from everflow.runtime.plan.partition import partition_graphs  # builds on this module
+        from everflow.runtime.plan.partition import cut, partition_graphs  # builds on this module
 
         trace = None
         if options is not None and options.debug_options.debug_tensor_watch_opts:
@@ -286,8 +286,16 @@ class LocalExecutor:
                 if self.config.graph_options.build_cost_model > 0:
                     tracing.write_cost_graph(run_metadata, plan, trace)
             if options is not None and options.output_partition_graphs:
-                run_metadata.partition_graphs.extend(partition_graphs(plan.devices))
+                places = {n.op: device for device, nodes in plan.devices.items() for n in nodes}
+                self._write_parts(run_metadata, cut(places.__getitem__, fetches, tensors, self.device_names[0]))
         return results
+
+    def _write_parts(self, run_metadata: config_pb2.RunMetadata, parts: list[graph_pb2.GraphDef]) -> None:
+        whole = self.graph._as_graph_def(from_version=self.graph.version)[0]  # versions and functions
+        for part in parts:
+            part.versions.CopyFrom(whole.versions)
+            part.library.CopyFrom(whole.library)
+            run_metadata.partition_graphs.append(part)
 
     def call(self, plan: Runnable, values: list[Value]) -> list[Any]:
         """Run a plan once, within the session's time limit if it has one."""

@@ -221,3 +221,35 @@ def test_a_message_that_lies_about_its_size_is_refused():
     text.tensor_content = b"\x02\x7fabc"
     with pytest.raises(errors.InvalidArgumentError):
         decode(text, tf.string)
+
+
+def test_parts_of_a_run_are_told_as_tensorflow_tells_them(cluster):
+    tasks = cluster(ps=1, worker=1)
+    with tf.device("/job:ps/task:0"):
+        v = tf.Variable([1.0, 2.0], name="v")
+    with tf.device("/job:worker/task:0"):
+        x = tf.placeholder(tf.float32, [2], name="x")
+        y = tf.multiply(v, x, name="y")
+    with tf.device("/job:ps/task:0"):
+        u = tf.assign_add(v, y, name="u")
+    with tf.device("/job:worker/task:0"), tf.control_dependencies([u]):
+        n = tf.no_op(name="n")
+    metadata = tf.RunMetadata()
+    with tf.Session(tasks.target("worker")) as sess:
+        sess.run(v.initializer)
+        sess.run([y, u, n], {x: [1, 2]}, tf.RunOptions(output_partition_graphs=True), metadata)
+        incarnations = {d.name: d.incarnation for d in sess.list_devices()}
+    on_ps, on_worker = ([(n.name, n.op, list(n.input)) for n in p.node] for p in metadata.partition_graphs)
+    assert on_ps == [
+        ("v", "VariableV2", []), ("v/read", "Identity", ["v"]), ("v/read_S0", "_Send", ["v/read"]), ("y_S3", "_Recv", []),
+        ("u", "AssignAdd", ["v", "y_S3"]), ("u_S4", "Const", ["^u"]), ("u_S5", "_Send", ["u_S4"]), ("u_S8", "_Send", ["u"]),
+    ]  # fmt: skip
+    assert on_worker == [
+        ("v/read_S1", "_Recv", []), ("u_S6", "_Recv", []), ("u_S7", "Identity", ["u_S6"]), ("n", "NoOp", ["^u_S7"]),
+        ("_recv_x_0", "_Recv", []), ("y", "Mul", ["v/read_S1", "_recv_x_0"]), ("y_S2", "_Send", ["y"]), ("u_S9", "_Recv", []),
+        ("_send_u_0", "_Send", ["u_S9"]), ("_send_y_0", "_Send", ["y"]),
+    ]  # fmt: skip
+    nodes = {n.name: n for p in metadata.partition_graphs for n in p.node}
+    assert nodes["_recv_x_0"].attr["client_terminated"].b and nodes["_recv_x_0"].attr["tensor_name"].s == b"x:0"
+    sender = nodes["v/read_S1"].attr["send_device"].s.decode()
+    assert nodes["v/read_S1"].attr["send_device_incarnation"].i % (1 << 64) == incarnations[sender] % (1 << 64)

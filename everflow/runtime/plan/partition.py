@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import heapq
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
+from everflow.framework import dtypes
+from everflow.framework.attributes import to_proto
+from everflow.framework.operation import Tensor
+from everflow.framework.tensor_values import TensorValue
 from everflow.protos import graph_pb2
 from everflow.runtime.plan.program import FEED, Node
+from everflow.runtime.plan.prune import MERGE, NEXT, prune
 
 if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Operation
     from everflow.runtime.hints import Value
 
 
 def partition_graphs(devices: dict[str, list[Node]]) -> list[graph_pb2.GraphDef]:
-    """One GraphDef for each device, of the nodes that a run needs, as `RunMetadata.partition_graphs` holds them.
-
-    CPUs share their memory, so values move only between a CPU and an accelerator.
+    """One GraphDef for each device, of the nodes that a run needs, as the debugger's dumps show them: edges go from one
+    to another as they were drawn.
     """
     result = []
     for device, nodes in devices.items():
@@ -29,6 +38,180 @@ def partition_graphs(devices: dict[str, list[Node]]) -> list[graph_pb2.GraphDef]
                 node_def.device = device
         result.append(graph_def)
     return result
+
+
+_NOTHING = TensorValue(np.zeros([0], np.float32))
+
+
+def cut(
+    device_of: Callable[[Operation], str],
+    fetches: list[Element],
+    feeds: list[Tensor],
+    client: str,
+    incarnations: Mapping[str, int] | None = None,
+) -> list[graph_pb2.GraphDef]:
+    """One GraphDef for each device, as `RunMetadata.partition_graphs` shows a run: nodes for what was fed and fetched,
+    on the device `client`, and `_Send` and `_Recv` where an edge goes from one device to another. `incarnations` are
+    those of a cluster's devices.
+
+    It is what the run means, not what is done: CPUs share their memory, so nothing moves between them, and values of
+    one task go to another together. Nodes are in TensorFlow's order; the numbers in `tensor_name` are ours.
+    """
+    feeds = sorted(feeds, key=lambda t: t.name)
+    fetched = sorted({f for f in fetches if isinstance(f, Tensor) and f not in feeds}, key=lambda t: t.name)
+    cutter = (_Cutter if incarnations is None else _ClusterCutter)(device_of, feeds, client, incarnations or {})
+    for node in prune(fetches, feeds).nodes:  # as drawn: the plan's own nodes have been scheduled and changed
+        if node.type != FEED:
+            cutter.add(node)
+    for index, tensor in enumerate(feeds):
+        cutter.add_argument(tensor, index)
+    for index, tensor in enumerate(fetched):
+        cutter.add_result(tensor, index)
+    return [_inputs_first(part) for part in cutter.parts.values()]
+
+
+class _Cutter:
+    """The parts as they grow, and what was made for each value that crosses from one device to another."""
+
+    _SUFFIX = "/_"  # of nodes that are not the user's, before their number
+
+    def __init__(
+        self,
+        device_of: Callable[[Operation], str],
+        feeds: list[Tensor],
+        client: str,
+        incarnations: Mapping[str, int],
+    ) -> None:
+        self.parts: dict[str, graph_pb2.GraphDef] = {}
+        self._client = client
+        self._feeds = feeds
+        self._device_of = device_of
+        self._incarnations = incarnations
+        self._received: dict[tuple[str, str], str] = {}  # (what is sent, receiving device) → node that has it there
+        self._serial = 0
+        self._edges = 0
+
+    def _part(self, device: str) -> graph_pb2.GraphDef:
+        return self.parts.setdefault(device, graph_pb2.GraphDef())
+
+    def _new(self, device: str, op: str, name: str, inputs: list[str], **attrs: Any) -> str:
+        made = self._part(device).node.add(op=op, name=name, device=device, input=inputs)
+        for key, value in attrs.items():
+            made.attr[key].CopyFrom(to_proto(value))
+        return name
+
+    def _numbered(self, like: str) -> str:
+        self._serial += 1
+        return f"{like}{self._SUFFIX}{self._serial - 1}"
+
+    def _argument(self, tensor: Tensor) -> str:
+        return f"_arg_{tensor.op.name}_{tensor.value_index}_{self._feeds.index(tensor)}"
+
+    def add(self, node: Node) -> None:
+        """Add a node of the user's, after what it receives."""
+        device = self._device_of(node.op)
+        inputs = [self._input(*edge, device) for edge in node.inputs]
+        inputs += [self._control(control, device) for control in node.controls]
+        made = self._part(device).node.add()
+        made.CopyFrom(node.op.node_def)
+        made.device = device
+        del made.input[:]
+        made.input.extend(inputs)
+
+    def add_argument(self, tensor: Tensor, index: int) -> None:
+        self._new(self._client, "_Arg", self._argument(tensor), [], T=tensor.dtype.base_dtype, index=index)
+
+    def add_result(self, tensor: Tensor, index: int) -> None:
+        name = f"_retval_{tensor.op.name}_{tensor.value_index}_{index}"
+        self._new(self._client, "_Retval", name, [self._result(tensor)], T=tensor.dtype.base_dtype, index=index)
+
+    def _result(self, tensor: Tensor) -> str:
+        op = tensor.op
+        return self._value(op.name, tensor.value_index, tensor.dtype.base_dtype, self._device_of(op), self._client)
+
+    def _input(self, source: Node, output: int, device: str) -> str:
+        dtype = source.output_dtypes[output].base_dtype
+        if source.type == FEED:
+            return self._value(self._argument(self._feeds[source.value]), 0, dtype, self._client, device)
+        return self._value(source.name, output, dtype, self._device_of(source.op), device)
+
+    def _value(self, name: str, output: int, dtype: DType, sender: str, receiver: str) -> str:
+        """The input that has this value on the receiving device."""
+        value = f"{name}:{output}" if output else name
+        if sender == receiver:
+            return value
+        if (value, receiver) not in self._received:
+            self._received[value, receiver] = self._move(name, value, dtype, sender, receiver)
+        return self._received[value, receiver]
+
+    def _control(self, source: Node, device: str) -> str:
+        """The input that says on this device that a node has run: from elsewhere, a value that says nothing else."""
+        name, sender = f"^{source.name}", self._device_of(source.op)
+        if sender == device:
+            return name
+        if (name, device) not in self._received:
+            word = self._new(sender, "Const", self._numbered(source.name), [name], dtype=dtypes.float32, value=_NOTHING)
+            came = self._move(source.name, word, dtypes.float32, sender, device)
+            self._received[name, device] = self._new(
+                device, "Identity", self._numbered(source.name), [came], T=dtypes.float32
+            )
+        return f"^{self._received[name, device]}"
+
+    def _move(self, name: str, value: str, dtype: DType, sender: str, receiver: str) -> str:
+        self._edges += 1
+        ends = self._ends(f"edge_{self._edges}_{name}", sender, receiver)
+        self._new(sender, "_Send", self._numbered(name), [value], T=dtype, **ends)
+        return self._new(receiver, "_Recv", self._numbered(name), [], tensor_type=dtype, **ends)
+
+    def _ends(self, tensor_name: str, sender: str, receiver: str, is_client: bool = False) -> dict[str, Any]:
+        number = self._incarnations.get(sender, 1)  # devices of one process can't have been restarted alone
+        return {
+            "tensor_name": tensor_name.encode(),
+            "send_device": sender.encode(),
+            "send_device_incarnation": number - (1 << 64) if number >= 1 << 63 else number,
+            "recv_device": receiver.encode(),
+            "client_terminated": is_client,
+        }
+
+
+class _ClusterCutter(_Cutter):
+    """As a master cuts: what is fed comes from the client by a `_Recv`, and what is fetched goes there by a `_Send`."""
+
+    _SUFFIX = "_S"
+
+    def _argument(self, tensor: Tensor) -> str:
+        return f"_recv_{tensor.op.name}_{tensor.value_index}"
+
+    def add_argument(self, tensor: Tensor, index: int) -> None:
+        ends = self._ends(tensor.name, self._client, self._client, is_client=True)
+        self._new(self._client, "_Recv", self._argument(tensor), [], tensor_type=tensor.dtype.base_dtype, **ends)
+
+    def add_result(self, tensor: Tensor, index: int) -> None:
+        name = f"_send_{tensor.op.name}_{tensor.value_index}"
+        ends = self._ends(tensor.name, self._client, self._client, is_client=True)
+        self._new(self._client, "_Send", name, [self._result(tensor)], T=tensor.dtype.base_dtype, **ends)
+
+
+def _inputs_first(part: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
+    """A part with each node after those it needs (a loop's back edges aside), otherwise in the order it was made."""
+    places = {node.name: place for place, node in enumerate(part.node)}
+    users: list[list[int]] = [[] for _ in part.node]
+    missing = [0] * len(part.node)
+    for place, node in enumerate(part.node):
+        for source in {places[name.lstrip("^").split(":")[0]] for name in node.input}:
+            if not (node.op in MERGE and part.node[source].op in NEXT):
+                users[source].append(place)
+                missing[place] += 1
+    ready = [place for place, count in enumerate(missing) if not count]
+    made = graph_pb2.GraphDef()
+    while ready:
+        place = heapq.heappop(ready)
+        made.node.append(part.node[place])
+        for user in users[place]:
+            missing[user] -= 1
+            if not missing[user]:
+                heapq.heappush(ready, user)
+    return made
 
 
 def torch_device(device: str) -> str:

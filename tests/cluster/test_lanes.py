@@ -1,0 +1,127 @@
+"""Lanes: the way between our tasks on one machine. What arrives is what was sent, and who ends is noticed."""
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.cluster import lanes, wire
+from everflow.cluster.values import Parcel, described, of_description, unwrap, wrap
+from everflow.protos import worker_pb2
+
+pytestmark = pytest.mark.skipif(not lanes.AVAILABLE, reason="local sockets of this kind are Linux's")
+
+VALUES = {
+    "float": np.float32([[1.5, -2.0]]),
+    "scalar": np.float64(3.0),
+    "none": np.zeros([0, 3], np.int32),
+    "bools": np.array([True, False]),
+    "truth": np.array(True),
+    "strings": np.array([b"a", b"", b"\x00\xff"], object),
+    "complex": np.complex64([1 + 2j]),
+    "turned": np.arange(6, dtype=np.int64).reshape(2, 3).T,
+    "large": np.arange(200_000, dtype=np.float32),
+}
+
+
+def test_values_of_every_kind_come_as_they_went(cluster):
+    tasks = cluster(ps=1, worker=1)
+    fetched = {}
+    with tf.device("/job:ps/task:0"):
+        there = {name: tf.placeholder(tf.as_dtype(v.dtype), v.shape) for name, v in VALUES.items()}
+        there = {name: (p, tf.identity(p)) for name, p in there.items()}
+    with tf.device("/job:worker/task:0"):
+        fetched = {name: tf.identity(sent) for name, (_, sent) in there.items()}
+    with tf.Session(tasks.target("worker")) as sess:
+        for _ in range(3):
+            found = sess.run(fetched, {there[name][0]: v for name, v in VALUES.items()})
+    for name, value in VALUES.items():
+        np.testing.assert_array_equal(found[name], value)
+        assert np.asarray(found[name]).shape == value.shape
+
+
+def test_tasks_of_one_machine_take_the_lane(cluster):
+    tasks = cluster(ps=1, worker=1)
+    peer = wire.Peer(tasks.spec.task_address("ps", 0))
+    assert peer.lane() is not None and peer.lane() is peer.lane()
+    assert len(peer.call("GetStatus", worker_pb2.GetStatusRequest()).device_attributes) == 1
+    peer.close()
+
+
+def test_a_server_that_ends_is_noticed_at_once(cluster):
+    tasks = cluster(ps=1)
+    peer = wire.Peer(tasks.spec.task_address("ps", 0))
+    asked = peer.lane().ask(1, [_key_of(tasks.servers["ps", 0], "never")])
+    tasks.stop("ps", 0)
+    with pytest.raises(tf.errors.UnavailableError):
+        asked.result()
+    assert peer.lane() is None
+    peer.close()
+
+
+def _key_of(server, name):
+    device = server._worker.attributes[0]
+    return f"{device.name};{device.incarnation:016x};{device.name};{name};0:0"
+
+
+def test_a_call_ends_at_its_deadline_and_when_it_is_cancelled(cluster):
+    tasks = cluster(ps=1)
+    peer = wire.Peer(tasks.spec.task_address("ps", 0))
+    request = worker_pb2.CompleteGroupRequest(group_key=1, group_size=2, device_name=["/job:ps/task:0/device:CPU:0"])
+    late = peer.start("CompleteGroup", request, timeout=0.05)
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        peer.finish(late)
+    ended = threading.Event()
+    call = peer.start("CompleteGroup", request)
+    call.add_done_callback(lambda _: ended.set())
+    call.cancel()
+    assert ended.wait(10) and call.cancelled()
+    peer.close()
+
+
+def test_errors_keep_their_kind(cluster):
+    peer = wire.Peer(cluster(ps=1).spec.task_address("ps", 0))
+    with pytest.raises(tf.errors.AbortedError, match="not found"):
+        peer.call("RunGraph", worker_pb2.RunGraphRequest(session_handle="nobody"))
+    old = "/job:ps/replica:0/task:0/device:CPU:0;0000000000000001;/job:ps/replica:0/task:0/device:CPU:0;v;0:0"
+    with pytest.raises(tf.errors.AbortedError, match="restarted"):
+        peer.lane().ask(1, [old]).result()
+    peer.close()
+
+
+def test_noise_ends_its_own_line_only(cluster):
+    tasks = cluster(ps=1)
+    port = tasks.spec.task_address("ps", 0).rpartition(":")[2]
+    for noise in (b"GET / HTTP/1.1\r\n\r\n", lanes._GREETING + b"\xff" * 64, lanes._GREETING + b"\x01" + bytes(8)):
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect(f"\0everflow/127.0.0.1:{port}")
+            stranger.sendall(noise)
+    with tf.Session(tasks.target("ps")) as sess:
+        assert sess.run(tf.constant(2)) == 2
+    peer = wire.Peer(f"localhost:{port}")
+    assert peer.lane() is not None and peer.call("GetStatus", worker_pb2.GetStatusRequest()).device_attributes
+    peer.close()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_parcels_are_what_was_wrapped(name):
+    value = np.asarray(VALUES[name])
+    parcel = wrap(value, tf.as_dtype(value.dtype))
+    (room,) = of_description(described([parcel]), parcel.array.nbytes)
+    room.array[...] = parcel.array
+    np.testing.assert_array_equal(unwrap(room), value)
+
+
+@pytest.mark.parametrize("description", [b"\x01\x00\xff\x00", b"\x01\x00\x01\x00" + b"\xff" * 8, b"\xff\xff\x00\x00"])
+def test_descriptions_that_lie_are_refused(description):
+    with pytest.raises((ValueError, TypeError)):
+        of_description(description, 4)
+
+
+def test_a_kept_parcel_stays_when_the_tensor_changes():
+    array = np.float32([1.0])
+    kept = Parcel(tf.float32, array).kept()
+    array[0] = 2.0
+    assert kept.array[0] == 1.0
