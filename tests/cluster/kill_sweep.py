@@ -197,7 +197,7 @@ def run(this_round: Round) -> None:
             time.sleep(0.05)
     finally:
         members.close()
-    _check_model(this_round)
+    check_model(this_round.way, this_round.folder / "model", len(this_round.killed))
 
 
 class Moment:
@@ -241,18 +241,18 @@ def right_weights(steps: int, rate: float) -> tuple[np.ndarray, list[float]]:
     return weights, losses
 
 
-def _check_model(this_round: Round) -> None:
-    folder = this_round.folder / "model"
+def check_model(way: str, folder: pathlib.Path, kills: int = 0, workers: int = 2) -> None:
+    """A Failure unless the last checkpoint has the right step, weights and losses."""
     newest = tf.train.latest_checkpoint(str(folder))
     if newest is None:
         raise Failure("no checkpoint was left")
     reader = tf.train.load_checkpoint(newest)
     step, tally = int(reader.get_tensor("global_step")), float(reader.get_tensor("tally"))
     weights = reader.get_tensor("fit/kernel")
-    in_step = this_round.way == "launch"
-    # Without a common step, each of two workers sees the end one step late, and so does each that is started again; and a
+    in_step = way == "launch"
+    # Without a common step, each worker sees the end one step late, and so does each that is started again; and a
     # kill may leave a step half done.
-    slack = 0 if in_step else 2 + len(this_round.killed)
+    slack = 0 if in_step else workers + kills
     if not LAST_STEP <= step <= LAST_STEP + slack:
         raise Failure(f"the last checkpoint is of step {step}, not {LAST_STEP}")
     if abs(tally - step) > slack:
