@@ -142,7 +142,10 @@ def _calling(body: Callable, signature: inspect.Signature, first: tuple[str, ...
     rest = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs)
+        try:
+            given = signature.bind(*args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f"{function.__name__}() {e}") from None  # as Python says it: the signature knows no name
         given.apply_defaults()
         named = dict(given.arguments)
         more = named.pop(rest) if rest else {}
