@@ -20,12 +20,13 @@ from mkdocs.structure.pages import Page
 
 ROOT = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # MkDocs loads this file by its path
-from docsite import flowcharts  # noqa: E402
+from docsite import blocks, flowcharts  # noqa: E402
 
 SOURCE = "source/"
 # The documents that are pages by themselves, and files whose links are followed.
 DOCUMENTS = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "examples/README.md"]
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(?=[)#])")
+_REASON = re.compile(rf'^( *```\w+ title=")(?:{"|".join(blocks.NOT_RUN)})(.)', re.MULTILINE)
 _FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 _LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json", ".yml": "yaml", ".proto": "protobuf", "": "make"}
 
@@ -112,7 +113,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links to files of the repository lead to their pages; flowcharts are drawn."""
+    """Links to files of the repository lead to their pages; flowcharts are drawn; captions are for readers."""
     shown = page.file.src_uri
     folder = os.path.dirname(shown)
 
@@ -123,5 +124,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
                 return os.path.relpath(_page(path), folder).replace(os.sep, "/")
         return match[1]
 
+    # Why a block isn't run is a caption; that it isn't concerns those who write pages.
+    markdown = _REASON.sub(lambda match: match[1] + match[2][:1].upper() + match[2][1:], markdown)
     markdown = flowcharts.FENCE.sub(lambda match: flowcharts.draw(match[1]), markdown)
     return _LINK.sub(changed, markdown)

@@ -22,7 +22,7 @@ TYPING, THINKING, SHOWING = 0.05, 1.2, 0.12  # seconds: a letter, before an answ
 
 
 def draw() -> str:
-    """The picture. Its end stays; browsers play it once."""
+    """The picture. Browsers play it once, and its end stays; where nothing is played, all of it is shown."""
     texts, clock = [], 0.5
     for shown, lines in _session():
         clock += len(shown) * TYPING
@@ -34,8 +34,8 @@ def draw() -> str:
         clock += THINKING
     height = 30 + LINE * len(texts)
     rows = "\n".join(
-        f'<text x="16" y="{34 + LINE * i}" fill="{colour}" opacity="0">{html.escape(text).replace(" ", "&#160;")}'
-        f'<set attributeName="opacity" to="1" begin="{at:.2f}s"/></text>'
+        f'<text x="16" y="{34 + LINE * i}" fill="{colour}">{html.escape(text).replace(" ", "&#160;")}'
+        f'<set attributeName="opacity" to="0" begin="0s" end="{at:.2f}s"/></text>'
         for i, (at, text, colour) in enumerate(texts)
     )
     return (

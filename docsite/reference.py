@@ -10,6 +10,7 @@ import ast
 import functools
 import inspect
 import pathlib
+import re
 import sys
 import types
 
@@ -17,6 +18,7 @@ import griffe
 
 import everflow as tf
 from docsite import compatibility
+from docsite.docstrings import Docstring
 from everflow.framework.api_names import resolve
 
 # Namespaces, and a line on what is in each.
@@ -43,6 +45,9 @@ NAMESPACES = {
     "contrib.rnn": "more recurrent cells",
     "contrib.seq2seq": "decoders and attention",
 }
+
+
+_WIDTH = 90  # of a signature on one line
 
 
 def page_of(namespace: str) -> str:
@@ -97,7 +102,7 @@ def _names(namespace: str) -> list[str]:
 def _entry(name: str, thing: object, described: dict[str, str]) -> str:
     place = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
     if not (place.startswith("everflow.") and "<" not in place and _is_written_there(place)):
-        return f"## tf.{name}\n\n{_signature(name, thing)}{inspect.getdoc(thing) or ''}\n"
+        return f"## tf.{name}\n\n{_signature(name, thing)}{_described(_docstring(thing))}\n"
     first = described.setdefault(place, name)
     if first != name:
         page = page_of(first.rpartition(".")[0]).removeprefix("reference/")
@@ -146,7 +151,38 @@ def _read_only(modules: set[str]) -> None:
 
 def _signature(name: str, thing: object) -> str:
     try:
-        text = f"tf.{name}{inspect.signature(thing)}"  # type: ignore[arg-type]
+        found = inspect.signature(thing)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return ""
-    return f"```text\n{text}\n```\n\n"
+    shown = [_without_address(str(p.replace(annotation=p.empty))) for p in found.parameters.values()]
+    text = f"tf.{name}({', '.join(shown)})"
+    if len(text) > _WIDTH:
+        text = f"tf.{name}(\n" + "".join(f"    {parameter},\n" for parameter in shown) + ")"
+    return f"```python\n{text}\n```\n\n"
+
+
+def _docstring(thing: object) -> str:
+    """What is said of a thing; for an object that is called like a function, not what its class says of all of them."""
+    if isinstance(thing, functools.partial):
+        return inspect.getdoc(thing.func) or ""
+    doc = inspect.getdoc(thing) or ""
+    is_own = inspect.isroutine(thing) or isinstance(thing, type) or doc != inspect.getdoc(type(thing))
+    return doc if is_own else ""
+
+
+def _without_address(parameter: str) -> str:
+    """`activation_fn=<function relu at 0x7f...>` as `activation_fn=relu`: what a default is called, not where it lies."""
+    return re.sub(r"<(?:function |class ')?([\w.<>]+)[^=]*>$", lambda m: m[1].rpartition(".")[2], parameter)
+
+
+def _described(doc: str) -> str:
+    """A docstring as mkdocstrings shows others: a table of arguments, and the example as code."""
+    parsed = Docstring.parse(doc)
+    parts = [parsed.text]
+    for head, column, items in (("Parameters", "Name", parsed.args), ("Raises", "Type", parsed.raises)):
+        if items:
+            rows = "".join(f"| `{item}` | {what.replace('|', '&#124;')} |\n" for item, what in items.items())
+            parts.append(f"**{head}:**\n\n| {column} | Description |\n| --- | --- |\n{rows}")
+    parts += [f"**{head}:** {text}" for head, text in (("Returns", parsed.returns), ("Yields", parsed.yields)) if text]
+    parts += [f"**Example**\n\n```pycon\n{parsed.example}\n```"] if parsed.example else []
+    return "\n\n".join(parts)

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from rich.markup import escape
 from rich.table import Table
 
 import everflow as tf
@@ -46,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     missing = [row for row in OPTIONAL if importlib.util.find_spec(row[0]) is None]
     if missing:
         console.print("\nNot installed; what for, and how:")
-        console.print(_rows((what, f"pip install {name}") for _, name, what in missing))
+        console.print(_rows((what, escape(f"pip install {name}")) for _, name, what in missing))
     if args.no_test:
         return 0
     console.print()
@@ -57,7 +58,8 @@ def main(args: argparse.Namespace) -> int:
             said = check()
         except Exception as e:
             failed += 1
-            console.print(f"[red]fails[/red]  {name}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}")
+            why = escape(f"{type(e).__name__}: {e}".splitlines()[0])
+            console.print(f"[red]fails[/red]  {name}: {why}")
         else:
             console.print(f"[green]works[/green]  {name}: {said} ({time.perf_counter() - before:.1f} s)")
     return 1 if failed else 0

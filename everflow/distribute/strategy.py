@@ -39,7 +39,7 @@ class Strategy:
     """How variables and computations are spread over devices.
 
     Args:
-        extended: What it does.
+        extended: The `tf.distribute.StrategyExtended` that does the work.
 
     Example:
         >>> isinstance(tf.distribute.get_strategy(), tf.distribute.Strategy)

@@ -37,9 +37,9 @@ def py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node) ->
     values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
     if len(values) != len(Tout):
         raise errors.InvalidArgumentError(
-            None, None, f"{token} returns {len(values)} values, but expects to see {len(Tout)} values."
+            None, None, f"{_name(token)} returns {len(values)} values, but expects to see {len(Tout)} values."
         )
-    return [_result(value, dtype, i, token) for i, (value, dtype) in enumerate(zip(values, Tout))]
+    return [_result(value, dtype, i, _name(token)) for i, (value, dtype) in enumerate(zip(values, Tout))]
 
 
 @kernel("EagerPyFunc", keeps=(0,), threads_matter_from=0)
@@ -68,21 +68,28 @@ def _argument(value: AnyTensor, dtype: DType) -> Any:
     return array.copy() if array.ndim else array[()]
 
 
-def _result(value: Any, dtype: DType, position: int, token: str) -> AnyTensor:
+def _name(token: str) -> str:
+    """What a token of this process is called in messages."""
+    return str(token).partition(" of ")[0]
+
+
+def _result(value: Any, dtype: DType, position: int, name: str) -> AnyTensor:
     array = np.asarray(value)
     if array.dtype.kind == "S" and array is not value:
         array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end
     if array.dtype == object and not all(isinstance(item, (bytes, str)) for item in array.flat):
         raise errors.InternalError(
-            None, None, f"{position}-th value returned by {token} is no array of numbers or strings: {value!r}"
+            None, None, f"{position}-th value returned by {name} is no array of numbers or strings: {value!r}"
         )
     try:
         found = dtypes.as_dtype(array.dtype)
     except TypeError:
-        raise errors.InternalError(None, None, f"Unsupported numpy type {array.dtype} returned by {token}") from None
+        raise errors.InternalError(None, None, f"Unsupported numpy type {array.dtype} returned by {name}") from None
     if found != dtype:
         raise errors.InvalidArgumentError(
-            None, None, f"{position}-th value returned by {token} is {found.name}, but expects {dtype.name}"
+            None,
+            None,
+            f"{position}-th value returned by {name} is {found.name}, but expects {dtype.name}: convert it in the function, or give Tout={found.name}",
         )
     if dtype is dtypes.string:
         return as_bytes_array(array)

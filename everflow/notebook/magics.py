@@ -22,7 +22,7 @@ from everflow.platform import tracebacks
 from everflow.runtime.session import BaseSession
 
 _PAUSE = 0.4  # seconds between two drawings
-_WIDTH, _HEIGHT, _MARGIN = 520, 200, 44
+_WIDTH, _HEIGHT, _MARGIN = 520, 200, 64
 
 
 class Watch:

@@ -5,9 +5,19 @@ from __future__ import annotations
 import sys
 
 from absl import app as _absl_app
+from absl import logging as _absl_logging
 
 from everflow.platform import flags
-from everflow.platform import logging as _logging  # noqa: F401  its logger has to be there before absl's
+from everflow.platform import logging as _logging  # its logger has to be there before absl's
+
+
+def _is_new(record):
+    """Whether absl's handler should write a record: not one that tf.logging has written to standard error itself, which
+    would be there twice. Files of absl's get all of them.
+    """
+    logger = _logging.get_logger()
+    is_terminal = _absl_logging.get_absl_handler().python_handler.stream in (sys.stderr, sys.__stderr__)
+    return not (is_terminal and record.name == logger.name and logger.handlers)
 
 
 def run(main=None, argv=None):
@@ -34,5 +44,6 @@ def run(main=None, argv=None):
         arguments: ['data.csv']
         ended with None
     """
+    _absl_logging.get_absl_handler().addFilter(_is_new)
     main = main or sys.modules["__main__"].main
     _absl_app.run(main=main, argv=argv, flags_parser=lambda args: flags.FLAGS(args, known_only=True))

@@ -320,4 +320,4 @@ def set_verbosity(v):
     get_logger().setLevel(v)
 
 
-get_logger()  # before the program, or absl, sets up the root logger: both then show what is logged, as in TensorFlow 1
+get_logger()  # before the program sets up the root logger: both then show what is logged, as in TensorFlow 1

@@ -137,13 +137,22 @@ def _as_parameters(listed: Mapping[str, Any]) -> list[inspect.Parameter]:
     ]
 
 
+def _bound(signature: inspect.Signature, function: Callable, args: Any, kwargs: Any) -> inspect.BoundArguments:
+    """What a function is given, by name, with defaults."""
+    try:
+        given = signature.bind(*args, **kwargs)
+    except TypeError as e:
+        raise TypeError(f"{function.__name__}() {e}") from None  # as Python says it: a signature knows no name
+    given.apply_defaults()
+    return given
+
+
 def _calling(body: Callable, signature: inspect.Signature, first: tuple[str, ...] = ()) -> Callable:
     """A function of this signature that calls `body` with what it is given: by name but for what is in `first`."""
     rest = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
+        given = _bound(signature, function, args, kwargs)
         named = dict(given.arguments)
         more = named.pop(rest) if rest else {}
         before = [named.pop(name) for name in first]

@@ -11,6 +11,7 @@ import inspect
 import linecache
 import os
 import re
+import sys
 import traceback
 import types
 from typing import Any
@@ -31,6 +32,8 @@ def lines(error: BaseException, frames: types.TracebackType | None = None) -> li
     told = traceback.TracebackException(type(error), error, frames or error.__traceback__)
     if os.environ.get("EVERFLOW_TRACEBACK") != "full":
         _fold(told)
+        if isinstance(error, SyntaxError) and all(_is_ours(frame.filename) for frame in told.stack):
+            told.stack = None  # type: ignore[assignment]  # of a program that could not be compiled, as Python does
     return [line for part in told.format() for line in part.splitlines()] + hints(error)
 
 
@@ -53,7 +56,7 @@ def _folded(stack: list[traceback.FrameSummary]) -> list[traceback.FrameSummary]
             row.append(frame)
             continue
         if row:
-            inner = row[-1]
+            inner = next(frame for frame in reversed(row) if _is_ours(frame.filename))
             said = f"{len(row)} frame{'s' * (len(row) > 1)} {FOLDED}"
             kept.append(traceback.FrameSummary(inner.filename, inner.lineno, f"{inner.name} ({said})", line=""))
         row = []
@@ -66,8 +69,34 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith((_PACKAGE, "<plan"))
 
 
+# What an error says at its beginning, and what to try then.
+_TRY = {
+    "Attempting to use uninitialized value ": "run tf.global_variables_initializer() before, or restore a checkpoint; metrics and epochs need tf.local_variables_initializer()",
+    "The session's graph is empty": "if the tensors are in another graph, give it to the session: tf.Session(graph=...)",
+    "No variables to optimize": "make the loss out of tf.Variable or tf.get_variable, with trainable=True",
+    "No variables to save": "make the Saver after the variables",
+    "You must feed a value for placeholder": "give it in sess.run(..., feed_dict={placeholder: value})",
+    "Unsuccessful TensorSliceReader constructor": "tf.train.latest_checkpoint(folder) finds the newest checkpoint of a folder; its name ends before .index and .data-",
+}
+
+
 def hints(error: BaseException) -> list[str]:
-    """What to try: the argument that a misspelt one was meant to be."""
+    """What to try: the name that a misspelt one was meant to be, or what most programs lack that fail so."""
+    if isinstance(error, AttributeError):
+        return _nearest_attribute(error)
+    found = [f"Try: {what}" for start, what in _TRY.items() if str(error).startswith(start)]
+    return found or _nearest_argument(error)
+
+
+def _nearest_attribute(error: AttributeError) -> list[str]:
+    """What Python itself adds when it prints an error; its module `traceback` does so from 3.12 on."""
+    if sys.version_info >= (3, 12) or error.obj is None or not error.name or "Did you mean" in str(error):
+        return []
+    near = difflib.get_close_matches(error.name, dir(error.obj), 1, 0.6)
+    return [f"Did you mean: {near[0]!r}?"] if near else []
+
+
+def _nearest_argument(error: BaseException) -> list[str]:
     match = _UNEXPECTED.match(str(error)) if isinstance(error, TypeError) else None
     if match is None:
         return []

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import everflow as tf
-from everflow.cli import COMMANDS, main
+from everflow.cli import COMMANDS, doctor, main
 
 
 @pytest.fixture
@@ -66,6 +66,12 @@ def test_doctor(capsys):
     for text in ("Python ", "torch ", "Cores ", "Memory ", "works  a session"):
         assert text in out
     assert "\x1b" not in out
+
+
+def test_doctor_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "OPTIONAL", [("no_such_package", 'pydot (or "everflow[plot]")', "pictures")])
+    assert main(["doctor", "--no-test"]) == 0
+    assert 'pip install pydot (or "everflow[plot]")' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -23,6 +23,26 @@ def test_examples_in_docstrings_are_code():
     assert fenced("```\n>>> 1\n1\n```") == "```\n>>> 1\n1\n```"
 
 
+def test_captions_are_for_readers():
+    from docsite.hooks import _REASON
+
+    block = '```console title="Not run: installs packages"\n$ pip install .\n```\n'
+    assert _REASON.sub(r"\1\2", block) == block.replace("Not run: ", "")
+
+
+def test_what_is_made_at_import_is_described_like_the_rest():
+    from docsite import reference
+
+    described = reference._described(
+        "Twice.\n\nArgs:\n    x: A number.\n\nReturns:\n    2 | x.\n\nExample:\n    >>> 1\n    1"
+    )
+    assert "| `x` | A number. |" in described and "**Returns:** 2 | x." in described
+    assert described.endswith("```pycon\n>>> 1\n1\n```")
+    assert reference._without_address("a=<function relu6 at 0x7fc4>") == "a=relu6"
+    assert reference._without_address("a=<everflow.ops.Zeros object at 0x7fc4>") == "a=Zeros"
+    assert reference._without_address("a='<x>'") == "a='<x>'"
+
+
 def test_pictures_are_small_and_all_are_drawn_by_code():
     from docsite.pictures import FOLDER, PICTURES
 

@@ -1,8 +1,13 @@
 """tf.logging."""
 
 import logging
+import pathlib
+import subprocess
+import sys
 
 import everflow as tf
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_levels(caplog):
@@ -34,3 +39,14 @@ def test_counted(caplog):
     for i in range(5):
         tf.logging.log_first_n(tf.logging.ERROR, "first %d", 2, i)
     assert [r.getMessage() for r in caplog.records] == ["every 0", "every 2", "every 4", "first 0", "first 1"]
+
+
+def test_what_is_logged_under_app_run_comes_once(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import everflow as tf\nfrom absl import logging\n\n\ndef main(_):\n"
+        "    tf.logging.warning('ours')\n    logging.warning('of absl')\n\n\ntf.app.run()\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, cwd=ROOT)
+    assert done.stderr.count("ours") == 1 and "WARNING:tensorflow:ours\n" in done.stderr
+    assert "program.py:7] of absl\n" in done.stderr

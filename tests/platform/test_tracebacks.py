@@ -61,6 +61,30 @@ def test_arguments_that_were_meant(mistake, hint):
     assert lines_of(mistake)[-1].startswith(hint)
 
 
+@pytest.mark.parametrize(
+    ("mistake", "hint"),
+    [
+        (lambda: tf.Session().run(tf.get_variable("v", [2])), "Try: run tf.global_variables_initializer() before"),
+        (lambda: tf.Session().run(tf.placeholder(tf.float32)), "Try: give it in sess.run(..., feed_dict="),
+        (lambda: tf.Session(graph=tf.Graph()).run("x:0"), "Try: if the tensors are in another graph, give it"),
+        (lambda: tf.train.Saver(), "Try: make the Saver after the variables"),
+    ],
+)
+def test_what_to_try(mistake, hint):
+    assert lines_of(mistake)[-1].startswith(hint)
+
+
+def test_attributes_that_were_meant():
+    assert "Did you mean: 'shuffle'?" in "".join(lines_of(lambda: tf.data.Dataset.range(3).suffle(2)))
+    with pytest.raises(TypeError, match=r"^dense\(\) got an unexpected keyword argument 'activaton'"):
+        tf.layers.dense(tf.ones([2, 3]), 4, activaton=tf.nn.relu)
+
+
+def test_a_program_that_can_not_be_compiled_has_no_frames_of_ours():
+    error = SyntaxError("invalid syntax", ("train.py", 2, 1, "print x\n"))
+    assert tracebacks.lines(error)[0] == '  File "train.py", line 2'
+
+
 def test_other_errors_have_no_hint():
     assert tracebacks.hints(TypeError("f() got an unexpected keyword argument 'x'")) == []
     assert tracebacks.hints(ValueError("no")) == []
