@@ -5,7 +5,7 @@ python benchmarks/input.py csv words                    some
 python benchmarks/input.py --against old/bin/python     in turns with the TensorFlow 1.x of that interpreter, as ratios
 python benchmarks/input.py --loader                     beside torch.utils.data.DataLoader doing the same work
 python benchmarks/input.py lenet --against PYTHON       a training step with its input
-python -m benchmarks.input --against PYTHON --page      all, into docs/performance.md and its picture
+python -m benchmarks.input --against PYTHON --loader --page     all, into docs/performance.md and its picture
 """
 
 from __future__ import annotations
@@ -273,12 +273,10 @@ def elsewhere(python: str, name: str, folder: str, seconds: float) -> list:
 
 def with_loader(name: str, folder: str, seconds: float) -> list:
     """The same work by torch's DataLoader, where it is written down in input_loaders.py."""
+    sys.path.insert(0, str(Path(__file__).parent))
     from input_loaders import LOADERS
 
-    make = LOADERS.get(name)
-    if make is None:
-        return []
-    batches = iter(make(folder))
+    batches = iter(LOADERS[name](folder))
     return batches_a_second(lambda: next(batches), seconds)
 
 
@@ -306,7 +304,7 @@ def main() -> None:
         for name in options.names or PIPELINES:
             found[name] = measured(name, folder, options)
     if options.against:
-        ratios = {name: [a / b for a, b in zip(ours, theirs)] for name, (ours, theirs) in found.items()}
+        ratios = {name: [a / b for a, b in zip(ours, theirs)] for name, (ours, theirs, _) in found.items()}
         wall, processor = np.exp(np.mean(np.log(list(ratios.values())), axis=0))
         print(f"{'geometric mean':16} {wall:.2f}x TensorFlow, processor {processor:.2f}x")
         if options.page:
@@ -314,7 +312,7 @@ def main() -> None:
 
 
 def measured(name: str, folder: str, options) -> tuple:
-    """Rates here and under another interpreter, in turns; they are printed, too."""
+    """Rates here, under another interpreter and by a DataLoader, in turns; they are printed, too."""
     stretches = [], [], []
     for _ in range(options.turns):
         stretches[0].extend(here(name, folder, options.seconds))
@@ -330,7 +328,7 @@ def measured(name: str, folder: str, options) -> tuple:
     if loaded:
         line += f"   DataLoader {loaded[0]:9.1f}/s {ours[0] / loaded[0]:6.2f}x"
     print(line, flush=True)
-    return ours, theirs
+    return ours, theirs, loaded
 
 
 def write_down(found: dict, ratios: dict) -> None:
@@ -339,13 +337,15 @@ def write_down(found: dict, ratios: dict) -> None:
     from benchmarks.tables import number, table, write_page
 
     docs = Path(__file__).parent.parent / "docs"
+    has_loader = all(loaded for *_, loaded in found.values())
     rows = [
         [
             PIPELINES[name].__doc__,
             *map(number, (ours[0], theirs[0], *ratios[name])),
             f"{ours[0] / ours[1]:.2f} and {theirs[0] / theirs[1]:.2f}",
+            *([number(loaded[0]), number(ours[0] / loaded[0])] if has_loader else []),
         ]
-        for name, (ours, theirs) in sorted(found.items(), key=lambda item: -ratios[item[0]][1])
+        for name, (ours, theirs, loaded) in sorted(found.items(), key=lambda item: -ratios[item[0]][1])
     ]
     head = [
         "pipeline",
@@ -354,6 +354,7 @@ def write_down(found: dict, ratios: dict) -> None:
         "ratio",
         "ratio by processor time",
         "cores that each got",
+        *(["torch's DataLoader", "ratio to it"] if has_loader else []),
     ]
     text = f"{table(head, rows)}\n\n![The same as a picture](input.svg)"
     write_page(docs / "performance.md", text, "<!-- input: from here -->", "<!-- input: to here -->")

@@ -169,3 +169,29 @@ def generator(folder):
                 yield row * 2.0 + 1.0, 1
 
     return DataLoader(Generated(), 64, num_workers=WORKERS)
+
+
+@loader
+def lenet(folder):
+    """Losses of training steps in eager torch."""
+
+    def decode(serialized):
+        found = example(serialized)
+        pixels = np.frombuffer(found["image"].bytes_list.value[0], np.uint8).astype(np.float32) / 255.0
+        return pixels.reshape(1, 28, 28), found["label"].int64_list.value[0]
+
+    rows = Rows(records(f"{folder}/digits"), decode)
+    sampler = RandomSampler(rows, num_samples=1 << 17)
+    batches = DataLoader(rows, 128, sampler=sampler, num_workers=WORKERS, drop_last=True)
+    layers = []
+    for before, after in ((1, 20), (20, 50)):
+        layers += [torch.nn.Conv2d(before, after, 5, padding=2), torch.nn.ReLU(), torch.nn.MaxPool2d(2)]
+    dense = [torch.nn.Flatten(), torch.nn.Linear(50 * 49, 500), torch.nn.ReLU(), torch.nn.Linear(500, 10)]
+    model = torch.nn.Sequential(*layers, *dense)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+    for images, labels in batches:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        yield loss.item()

@@ -32,11 +32,22 @@ WORTH = 5e-4
 AUTOTUNED = 4
 
 
+class Meeting:
+    """Where whoever asks waits for threads."""
+
+    def __init__(self) -> None:
+        self._at_fork_reinit()
+        renewed(self)
+
+    def _at_fork_reinit(self) -> None:
+        self.condition = threading.Condition()
+
+
 class _Buffer:
     """What is shared with the thread that fills it."""
 
-    def __init__(self, following: Following, iteration: Iteration, size: int) -> None:
-        self._at_fork_reinit()
+    def __init__(self, following: Following, iteration: Iteration, size: int, meeting: Meeting) -> None:
+        self._meeting, self.is_running = meeting, False
         self.ready: deque[Element | Exception] = deque()
         self.size = size
         self.is_over = False  # nobody will ask any more
@@ -44,8 +55,11 @@ class _Buffer:
         renewed(self)
 
     def _at_fork_reinit(self) -> None:
-        self.condition = threading.Condition()
         self.is_running = False
+
+    @property
+    def condition(self) -> threading.Condition:
+        return self._meeting.condition
 
     def close(self) -> None:
         """Nobody will ask any more."""
@@ -59,8 +73,7 @@ class _Buffer:
     def take(self, step: Step | None) -> Element:
         """The next element, made by the thread."""
         with self.condition:
-            if not self.ready and not self.is_running:
-                self._begin()
+            self.wake()
             if step is None:
                 self.condition.wait_for(lambda: self.ready)
             else:
@@ -72,6 +85,11 @@ class _Buffer:
         if isinstance(found, Exception):
             raise found
         return found
+
+    def wake(self) -> None:
+        """See that there is a thread where there is no element."""
+        if not self.ready and not self.is_running:
+            self._begin()
 
     def _begin(self) -> None:
         self.is_running = True
@@ -105,9 +123,17 @@ class _Buffer:
 
 
 class Ahead:
-    """Gives the elements of `following`; from the first that takes long on, a thread makes `size` of them ahead."""
+    """Gives the elements of `following`; from the first that takes long on, a thread makes `size` of them ahead. With a
+    place to meet, where others are waited for, too, one does so from the beginning.
+    """
 
-    def __init__(self, start: Callable[[Iteration], Following], iteration: Iteration, size: int) -> None:
+    def __init__(
+        self,
+        start: Callable[[Iteration], Following],
+        iteration: Iteration,
+        size: int,
+        meeting: Meeting | None = None,
+    ) -> None:
         self._iteration = iteration
         self._own = iteration.apart()  # its step is that of the run that asks, or of the thread
         self._following = start(self._own)
@@ -115,6 +141,20 @@ class Ahead:
         self.asked = self.found_ready = 0  # how often an element was asked for, and the sum of those that were ready
         self._buffer: _Buffer | None = None
         self._first = True
+        if meeting is not None:
+            self._begin(iteration.step, meeting)
+
+    def _begin(self, step: Step | None, meeting: Meeting) -> None:
+        self._buffer = _Buffer(self._following, self._own, self.size, meeting)
+        self._own.step = step.detached() if step is not None else None
+        weakref.finalize(self, self._buffer.close)
+        with meeting.condition:
+            self.wake()
+
+    def wake(self) -> None:
+        """See that a thread is at work where no element is ready; whoever asks holds the place to meet."""
+        if self._buffer is not None:
+            self._buffer.wake()
 
     @property
     def ready(self) -> int:
@@ -133,9 +173,7 @@ class Ahead:
             return threads.with_threads(self._own.threads_of_a_kernel, self._following)
         finally:
             if time.perf_counter() - begin > WORTH and not self._first and step is not None:
-                self._buffer = _Buffer(self._following, self._own, self.size)
-                self._own.step = step.detached()
-                weakref.finalize(self, self._buffer.close)
+                self._begin(step, Meeting())
             self._first = False
 
 

@@ -123,6 +123,11 @@ class Iteration:
         """Whether batches are made of many elements at a time, functions called for all of them at once."""
         return not _BLOCKS.isdisjoint(self.rewrites)
 
+    @property
+    def is_sloppy(self) -> bool:
+        """Whether elements may come in another order where one is late."""
+        return "make_sloppy" in self.rewrites
+
     def apart(self) -> Iteration:
         """The same iteration for a part of it that runs in a thread of its own, in steps of its own."""
         return copy.copy(self)
@@ -190,6 +195,23 @@ class Iteration:
             op.type in _QUIET if op.definition.is_stateful or "Dataset" in op.type else op.type not in _FUNCTION_CALLS
             for op in ops
         )
+
+    @staticmethod
+    def may_iterate_at_once(session: Session, attr: NameAttrList) -> bool:
+        """Whether several datasets that a function makes may be iterated at the same time: nothing random is in them,
+        and no op that shows which came first.
+        """
+        names, seen = [attr.name], set()
+        while names:
+            seen.add(name := names.pop())
+            function: Any = session.graph._functions[name]
+            for op in function.body_tensors()[1][0].graph.get_operations():
+                is_shown = op.definition.is_stateful and "Dataset" not in op.type and op.type not in _IN_ANY_ORDER
+                if is_shown or "Shuffle" in op.type or "Random" in op.type or "seed" in op.attrs:
+                    return False
+                called = (v.name for v in op.attrs.values() if isinstance(v, NameAttrList))
+                names += [name for name in called if name not in seen]
+        return True
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""

@@ -83,6 +83,7 @@ def _at_once(
     at_end: bool,
     count: int,
     iteration: Iteration,
+    sloppy: bool,
 ) -> Following | None:
     """Several calls of a function at the same time. Random numbers are drawn before, in the order of the elements; None
     where they can't be.
@@ -96,13 +97,15 @@ def _at_once(
     else:
         following, ahead = input_dataset.start(iteration), False
     if both is None:
-        return Parallel(following, _in_steps(iteration.function(session, f), captured, at_end), count, iteration, ahead)
+        call = _in_steps(iteration.function(session, f), captured, at_end)
+        return Parallel(following, call, count, iteration, ahead=ahead, sloppy=sloppy)
     draw, rest = both
 
     def with_numbers() -> Element:
         return (*following(), *draw(step=iteration.step))
 
-    return Parallel(with_numbers, _in_steps(rest, captured, at_end), count, iteration, ahead)
+    call = _in_steps(rest, captured, at_end)
+    return Parallel(with_numbers, call, count, iteration, ahead=ahead, sloppy=sloppy)
 
 
 def _shared_out(
@@ -149,23 +152,25 @@ def _mapped(
     session: Session,
     preserve_cardinality: bool,
     parallel_calls: int = 1,
+    *,
+    sloppy: bool = False,
 ) -> Dataset:
+    at_end = not preserve_cardinality
+
     def start(iteration: Iteration) -> Following:
         found = made.listed if iteration.takes_blocks else None
         if found is not None and found.quiet and (found.lists or found.shared_out):
             return blocks.one_by_one(found, iteration)
         if parallel_calls != 1 and iteration.may_call_at_once(session, f):
-            at_once = _at_once(
-                input_dataset, other_arguments, f, session, not preserve_cardinality, parallel_calls, iteration
-            )
+            is_open = sloppy or iteration.is_sloppy
+            at_once = _at_once(input_dataset, other_arguments, f, session, at_end, parallel_calls, iteration, is_open)
             if at_once is not None:
                 return at_once
         following = input_dataset.start(iteration)
-        run = caller(session, f, other_arguments, iteration, not preserve_cardinality)
+        run = caller(session, f, other_arguments, iteration, at_end)
         return lambda: run(*following())
 
     def in_blocks() -> Blocks | None:
-        at_end = not preserve_cardinality
         shared = parallel_calls != 1 and _shared_out(input_dataset, other_arguments, f, session, at_end, parallel_calls)
         return shared or blocks.mapped(
             input_dataset,
@@ -196,12 +201,14 @@ def parallel_map_dataset(
     num_parallel_calls: torch.Tensor,
     *,
     f: NameAttrList,
+    sloppy: bool,
     preserve_cardinality: bool,
     session: Session,
 ) -> Dataset:
-    if int(num_parallel_calls) <= 0 and int(num_parallel_calls) != -1:
+    calls = int(num_parallel_calls)
+    if calls <= 0 and calls != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
-    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, int(num_parallel_calls))
+    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls, sloppy=sloppy)
 
 
 @dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")

@@ -1,4 +1,5 @@
-"""Elements of several datasets in turn, some of each at a time: one by one, and in blocks.
+"""Elements of several datasets in turn, some of each at a time: one by one, in blocks, made ahead by threads, and, where
+the order is left open, as they are ready.
 
 A dataset that ends leaves its place in the cycle to the next one, which begins when that place's turn comes again.
 """
@@ -12,6 +13,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.data import blocks
+from everflow.kernels.data.ahead import Ahead, Meeting
 from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Take, dataset
 from everflow.kernels.data.functions import caller, dataset_of
 from everflow.kernels.data.rewrites import part_of
@@ -51,6 +53,24 @@ class _Turns:
                 self._is_last = True
         return self.parts[self.at]
 
+    def begin_all(self) -> None:
+        """Begin datasets at all places of the cycle that are free."""
+        here = self.at
+        for place in range(len(self.parts)):
+            self.at = place
+            self.current()
+        self.at = here
+
+    def turn_to(self, ready: Callable[[Any], bool]) -> bool:
+        """Let it be the turn of the first, from the current one on, that is ready; say whether there is any."""
+        places = [*range(self.at, len(self.parts)), *range(self.at)]
+        for place in places:
+            if self.parts[place] is not None and ready(self.parts[place]):
+                if place != self.at:
+                    self.at, self.given = place, 0
+                return True
+        return False
+
     def gave(self, count: int) -> None:
         self.given += count
         if self.given == self._length:
@@ -80,6 +100,34 @@ def _one_by_one(turns: _Turns) -> Following:
             turns.gave(1)
             return element
         raise End
+
+    return interleaved
+
+
+def _as_they_come(turns: _Turns, meeting: Meeting, iteration: Iteration) -> Following:
+    """Elements that threads made, first those of the dataset whose turn it is; where it has none, another's."""
+
+    def is_ready(part: Ahead) -> bool:
+        part.wake()
+        return part.ready > 0
+
+    def interleaved() -> Element:
+        while True:
+            turns.begin_all()
+            if turns.is_over:
+                raise End
+            with meeting.condition:
+                if iteration.step is None:
+                    meeting.condition.wait_for(lambda: turns.turn_to(is_ready))
+                else:
+                    iteration.step.wait_for(meeting.condition, lambda: turns.turn_to(is_ready))
+            try:
+                element = turns.current()()
+            except End:
+                turns.ended()
+                continue
+            turns.gave(1)
+            return element
 
     return interleaved
 
@@ -151,7 +199,11 @@ def _interleaved(
     block_length: torch.Tensor,
     f: NameAttrList,
     session: Session,
+    *,
+    ahead: int = 0,
+    sloppy: bool = False,
 ) -> Dataset:
+    """`ahead`: how many elements of each dataset threads may make before they are asked for."""
     cycle, length = int(cycle_length), int(block_length)
     if cycle == -1:
         cycle = torch.get_num_threads()
@@ -165,7 +217,16 @@ def _interleaved(
         return lambda place: part_of(iteration, made, dataset_of(run(*following())), place)
 
     def start(iteration: Iteration) -> Following:
-        return _one_by_one(_Turns(parts(iteration), lambda part: part.start(iteration), cycle, length))
+        meeting = None
+        if ahead and (sloppy or iteration.is_sloppy) and not Iteration.is_quiet(session, f):
+            meeting = Meeting()
+        has_threads = ahead and (meeting is not None or Iteration.may_iterate_at_once(session, f))
+
+        def begin(part: Dataset) -> Following:
+            return Ahead(part.start, iteration, ahead, meeting) if has_threads else part.start(iteration)
+
+        turns = _Turns(parts(iteration), begin, cycle, length)
+        return _one_by_one(turns) if meeting is None else _as_they_come(turns, meeting, iteration)
 
     def many() -> Blocks | None:
         source = input_dataset.blocks
@@ -198,9 +259,13 @@ def parallel_interleave_dataset_v2(
     num_parallel_calls: torch.Tensor,
     *,
     f: NameAttrList,
+    sloppy: bool,
     session: Session,
 ) -> Dataset:
-    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+    ahead = max(2, int(block_length))
+    return _interleaved(
+        input_dataset, other_arguments, cycle_length, block_length, f, session, ahead=ahead, sloppy=sloppy
+    )
 
 
 @dataset("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
@@ -220,4 +285,13 @@ def parallel_interleave_dataset(
     for name, (count, least) in zip(ahead, zip(ahead.values(), (1, 0))):
         if int(count) < least:
             raise InvalidArgumentError(None, None, f"`{name}` must be at least {least}, but is {int(count)}")
-    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+    return _interleaved(
+        input_dataset,
+        other_arguments,
+        cycle_length,
+        block_length,
+        f,
+        session,
+        ahead=int(buffer_output_elements),
+        sloppy=bool(sloppy),
+    )

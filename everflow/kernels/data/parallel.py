@@ -1,4 +1,5 @@
-"""Several calls of a function at the same time, whose results come in the order of the elements.
+"""Several calls of a function at the same time, whose results come in the order of the elements, or as they are ready
+where that may be.
 
 Kernels leave Python's lock while they decode, parse and compute; so calls that take some time are shared out among
 threads, and short ones stay with whoever asks.
@@ -96,11 +97,11 @@ class _Workers:
 
 class Jobs:
     """What threads are at: `work(job)` gives the results of a job, and must not know this. They come in the order in
-    which jobs were handed over.
+    which jobs were handed over, or in any order where `sloppy`.
     """
 
-    def __init__(self, work: Work, count: int, iteration: Iteration) -> None:
-        self._work, self._count = work, min(count, iteration.threads)
+    def __init__(self, work: Work, count: int, iteration: Iteration, *, sloppy: bool = False) -> None:
+        self._work, self._count, self._sloppy = work, min(count, iteration.threads), sloppy
         self._threads_of_a_kernel = iteration.threads_of_a_kernel
         self._jobs: deque[Job] = deque()
         self._begin()
@@ -136,14 +137,26 @@ class Jobs:
         self._jobs.append(Job(None, (), [result]))
 
     def next(self, step: Step | None) -> Job:
-        """The first job, once it is done."""
-        job, condition = self._jobs[0], self._workers.condition
+        """The first job, once it is done, or the first that is done."""
+        condition = self._workers.condition
         with condition:
             if step is None:
-                condition.wait_for(lambda: job.results is not None)
+                condition.wait_for(self._done)
             else:
-                step.wait_for(condition, lambda: job.results is not None)
-        return self._jobs.popleft()
+                step.wait_for(condition, lambda: self._done() is not None)
+            job = self._done()
+            assert job is not None
+            self._jobs.remove(job)
+        return job
+
+    def _done(self) -> Job | None:
+        """A job whose turn it may be; what follows jobs comes after all of them."""
+        for job in self._jobs:
+            if job.results is not None and (job.given or job is self._jobs[0]):
+                return job
+            if not self._sloppy:
+                return None
+        return None
 
 
 def result_of(call: Call, step: Step | None, element: Element) -> Result:
@@ -158,16 +171,28 @@ class Parallel:
     """Gives `call(step, element)` for the elements of `following`, `count` of them at a time once one took long.
 
     `count` -1 is one for each thread. `ahead`: whether elements may be read, and calls made, that nobody asked for yet.
+    `sloppy`: whether results may come in another order.
     """
 
-    def __init__(self, following: Following, call: Call, count: int, iteration: Iteration, ahead: bool = False) -> None:
-        self._following, self._call, self._iteration = following, call, iteration
+    def __init__(
+        self,
+        following: Following,
+        call: Call,
+        count: int,
+        iteration: Iteration,
+        *,
+        ahead: bool = False,
+        sloppy: bool = False,
+    ) -> None:
+        self._following, self._call, self._iteration, self._sloppy = following, call, iteration, sloppy
         self._count = count if count > 0 else iteration.threads
         self._ahead, self._quickest = ahead, LONG  # seconds of the quickest call so far
         self._jobs: Jobs | None = None
         self._read: list[Element] = []  # of the next job
         self._results: deque[Result] = deque()
         self._first = True
+        if sloppy and not ahead and self._count > 1:  # Python may be late in any call
+            self._begin()
 
     def __call__(self) -> Element:
         step = self._iteration.step
@@ -213,10 +238,14 @@ class Parallel:
             return threads.with_threads(self._iteration.threads_of_a_kernel, self._call, step, element)
         finally:
             if time.perf_counter() - begin > WORTH and not self._first and self._count > 1:
-                call = self._call
-                self._jobs = Jobs(
-                    lambda job: [result_of(call, job.step, element) for element in job.given],
-                    self._count,
-                    self._iteration,
-                )
+                self._begin()
             self._first = False
+
+    def _begin(self) -> None:
+        call = self._call
+        self._jobs = Jobs(
+            lambda job: [result_of(call, job.step, element) for element in job.given],
+            self._count,
+            self._iteration,
+            sloppy=self._sloppy,
+        )

@@ -143,7 +143,7 @@ def _parallelized(made: Dataset) -> Dataset | None:
     origin = origin_of(made, "MapDataset")
     if origin is None or "f" not in origin.attributes or set(_state(origin)) - {"Assert"}:
         return None
-    return MAKERS["ParallelMapDataset"](*origin.inputs, torch.tensor(-1), **origin.attributes)
+    return MAKERS["ParallelMapDataset"](*origin.inputs, torch.tensor(-1), sloppy=False, **origin.attributes)
 
 
 def _mapped_and_batched(made: Dataset) -> Dataset | None:

@@ -118,7 +118,7 @@ class SharedOut:
             self._form = self._form_for(size)
             self._numbers = None if self._form.draw is None else _Numbers(self._form.draw)
         if self._jobs is None:
-            self._jobs = Jobs(self._form.results, self._count, self._iteration)
+            self._jobs = Jobs(self._form.results, self._count, self._iteration, sloppy=self._iteration.is_sloppy)
         whole = found and blocks.fit(found)
         for columns in [blocks.joined(found)] if whole else found:
             self._hand_over(step, self._jobs, self._form, columns)
