@@ -7,6 +7,7 @@ from __future__ import annotations
 from everflow.runtime.plan.accumulators import running_sums
 from everflow.runtime.plan.characters import CHARACTER_RULES
 from everflow.runtime.plan.invariants import loop_invariants
+from everflow.runtime.plan.joints import JOINTS
 from everflow.runtime.plan.patterns import Bits, Pass, Rules
 from everflow.runtime.plan.products import PRODUCTS
 from everflow.runtime.plan.sharing import common_subexpressions
@@ -18,6 +19,7 @@ REWRITES: list[Pass | Rules] = [
     Rules((*SIMPLIFICATIONS,)),
     Pass("common subexpressions", "arithmetic_optimization", common_subexpressions),
     Pass("loop invariants", "loop_optimization", loop_invariants),
+    Rules((*JOINTS,)),
     Pass("running sums", "arithmetic_optimization", running_sums, Bits.REORDERED),
     Rules((*FACTORS, *SUMS, *PRODUCTS, *CHARACTER_RULES)),
     Rules((*UPDATES,)),

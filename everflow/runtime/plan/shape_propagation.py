@@ -257,9 +257,17 @@ class _Propagation:
             )
             self._filled[key] = (held if agrees else _MIXED, old if same else None)
 
+    def _content(self, node: Node) -> tuple[Any, Value | None]:
+        """What is known of all that was put where a node takes from. Gradients are as large as what they belong to."""
+        array, *gradients = container_of(node)
+        shape, value = self._contents.get((array, *gradients), (_MIXED, None))
+        if shape is _MIXED and gradients:
+            shape, _ = self._contents.get((array,), (_MIXED, None))
+        return shape, value
+
     def _gather(self, node: Node, static: list[TensorShape]) -> list[TensorShape]:
         """Rows of an array put together: as many as there are indices."""
-        shape, _ = self._contents.get(container_of(node), (_MIXED, None))
+        shape, _ = self._content(node)
         count = self.shapes.get(node.inputs[1])
         if shape is _MIXED or count is None or count.ndims != 1:
             return static
@@ -273,7 +281,7 @@ class _Propagation:
         return self._known(made.inputs[:1])
 
     def _load(self, node: Node, static: list[TensorShape]) -> tuple[list[TensorShape], list[Value] | None]:
-        shape, value = self._contents.get(container_of(node), (_MIXED, None))
+        shape, value = self._content(node)
         shapes = static if shape is _MIXED else [TensorShape(shape), *static[1:]]
         if value is None or not node.type.startswith("StackPop"):
             return shapes, None

@@ -29,7 +29,7 @@ def is_matrix(edge: Edge) -> bool:
     return shape is not None and shape.ndims == 2 and edge[0].output_dtypes[edge[1]].is_floating and not is_ref(*edge)
 
 
-def _parts(m: Match, op_type: str) -> list[Node] | None:
+def sole_parts(m: Match, op_type: str) -> list[Node] | None:
     """The nodes that a sum adds up, if all of them are of one type and nobody else's."""
     node = m.root
     if len(node.inputs) < FEWEST_SUMMED or len(set(node.inputs)) != len(node.inputs):
@@ -44,7 +44,7 @@ def _parts(m: Match, op_type: str) -> list[Node] | None:
 
 def _of_products(m: Match) -> Node | None:
     """AddN of matrix products, as gradients of unrolled networks have: one product of the joined matrices."""
-    parts = _parts(m, "MatMul")
+    parts = sole_parts(m, "MatMul")
     if (
         parts is None
         or not all(is_float_matmul((n, 0)) for n in parts)
@@ -57,7 +57,7 @@ def _of_products(m: Match) -> Node | None:
 
 def _of_rows(m: Match) -> Node | None:
     """AddN of sums over rows, as gradients of biases are: one sum over all rows."""
-    parts = _parts(m, "BiasAddGrad")
+    parts = sole_parts(m, "BiasAddGrad")
     if parts is None or not all(is_matrix(n.inputs[0]) for n in parts):
         return None
     return m.node(SUM_OF_ROWS, [n.inputs[0] for n in parts], N=len(parts))
@@ -67,7 +67,7 @@ def _of_slices(m: Match) -> Node | None:
     """AddN of what came back from slices of one tensor, such as the time steps of an input: all added into one tensor
     of zeros.
     """
-    parts = _parts(m, "StridedSliceGrad")
+    parts = sole_parts(m, "StridedSliceGrad")
     if parts is None or any(n.inputs[0] != parts[0].inputs[0] for n in parts):
         return None
     keys = [slice_key(n, (1, 2, 3)) for n in parts]

@@ -105,6 +105,13 @@ def test_rows_of_an_array_put_together(x):
     assert result_shapes(fetches, {x: [4, 3]}) == [[2, 4, 3], [], None, [4, 3]]
 
 
+def test_gradients_of_elements_are_as_large_as_these(x):
+    """Also where nobody knows how many an array will have, and so not what comes back for all of them."""
+    grows = tf.TensorArray(tf.float32, 0, dynamic_size=True, infer_shape=False).write(0, x).write(1, -x)
+    slope = tf.gradients(tf.reduce_mean(grows.stack() ** 2), x)[0]
+    assert result_shapes(slope, {x: [4, 3]}) == [[4, 3]]
+
+
 def test_gradients_of_loops_are_known(x):
     y = tf.while_loop(
         lambda i, v: i < 3, lambda i, v: (i + 1, tf.tanh(v)), [0, x], shape_invariants=[tf.TensorShape([]), x.shape]

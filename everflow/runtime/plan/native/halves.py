@@ -8,6 +8,7 @@ whole (the same for both halves, as counters and weights are), or a sum over row
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 
 from everflow.framework import dtypes
@@ -38,7 +39,7 @@ SPLIT, WHOLE, SUM = "split", "whole", "sum"
 FEWEST_ROWS = 32
 # Multiplications in a round: rounds with fewer are over before another thread is awake.
 LEAST_WORK = 1 << 20
-_PRODUCTS = ("MatMul", "_MatMulBias", "_MatMulColumns")
+_PRODUCTS, _SUM = ("MatMul", "_MatMulBias", "_MatMulColumns"), "_SumOfMatMuls"
 
 
 class NotSplit(NotNative):
@@ -75,7 +76,7 @@ class Halves:
 
     def _find(self) -> None:
         nodes = list(within(self._loop))
-        products = [n for n in nodes if n.type in _PRODUCTS and all(map(is_number, n.inputs))]
+        products = [n for n in nodes if n.type in (*_PRODUCTS, _SUM) and all(map(is_number, n.inputs))]
         if any(node.blocks for node in nodes) or sum(map(_multiplications, products)) < LEAST_WORK:
             raise NotSplit
         self._rows = shape_of(products[0].inputs[0])[0]
@@ -84,8 +85,9 @@ class Halves:
         # What is multiplied from the right is whole, also where it has as many rows.
         inside = set(nodes)
         for node in nodes:
-            if node.type in (*_PRODUCTS, "BiasAdd"):
-                self.kinds.update((origin(e), WHOLE) for e in node.inputs[1:] if origin(e)[0] not in inside)
+            if node.type in (*_PRODUCTS, _SUM, "BiasAdd"):
+                others = node.inputs[_lefts(node) :]
+                self.kinds.update((origin(e), WHOLE) for e in others if origin(e)[0] not in inside)
         variables = loop_variables(self._loop)
         for variable in variables:
             self._note(
@@ -133,10 +135,8 @@ class Halves:
         if node.type in (VARIABLE, VALUE, "Const"):
             return
         kinds = [self.kind(e) for e in node.inputs]
-        if node.type in _PRODUCTS:
-            kind = self._product(kinds[:1], kinds[1:], node.attribute("transpose_a"))
-        elif node.type == "_SumOfMatMuls":
-            count = len(kinds) // 2
+        if node.type in (*_PRODUCTS, _SUM):
+            count = _lefts(node)
             kind = self._product(kinds[:count], kinds[count:], node.attribute("transpose_a"))
         elif node.type == SUM_OF_PRODUCTS:
             kind = self._sum(kinds, node.attribute("transpose_a") and not node.attribute("transpose_b"))
@@ -148,7 +148,9 @@ class Halves:
             kind = kinds[1]
         elif node.facts.renames:
             kind = kinds[0]
-        elif node.type in ("TensorArrayWriteV3", GRADIENT) or (node.type == "Assert" and kinds[0] == WHOLE):
+        elif node.type in ("TensorArrayWriteV3", GRADIENT, "ReadVariableOp") or (
+            node.type == "Assert" and kinds[0] == WHOLE
+        ):
             kind = WHOLE
         elif node.type in ("Gather", "GatherV2"):
             kind = self._product(kinds[1:2], [kinds[0], *kinds[2:]], False)
@@ -191,9 +193,14 @@ class Halves:
             raise NotSplit
 
 
+def _lefts(node: Node) -> int:
+    """How many of a product's inputs are matrices on the left."""
+    return len(node.inputs) // 2 if node.type == _SUM else 1
+
+
 def _multiplications(node: Node) -> int:
-    rows, inner = shape_of(node.inputs[0])
-    return rows * inner * shape_of((node, 0))[1]
+    columns = shape_of((node, 0))[1]
+    return sum(math.prod(shape_of(e)) * columns for e in node.inputs[: _lefts(node)])
 
 
 # --- expressions ----------------------------------------------------------------------------------

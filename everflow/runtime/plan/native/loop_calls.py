@@ -81,11 +81,13 @@ class NativeLoop:
         handles = list(dict.fromkeys(rows.handle for rows in loop.rows))
         self.outer = Node(program.new_index(), node.op, node.name, END)
         self.outer.block = node.block
-        program.connect(self.outer, [*loop.outer, *handles])
+        program.connect(self.outer, [*loop.outer, *loop.variables, *handles])
         self.results = list(loop.results)
         given = {**loop.first, **loop.outer}
         self._given = [(i, word, _shape(edge)) for i, (edge, word) in enumerate(given.items())]
-        self._handles = {edge: len(given) + i for i, edge in enumerate(handles)}
+        self._variables = [(len(given) + i, variable) for i, variable in enumerate(loop.variables.values())]
+        first = len(given) + len(self._variables)
+        self._handles = {edge: first + i for i, edge in enumerate(handles)}
         self._room = FIRST_ROOM  # the most rows that a run needed
 
     def __call__(self, step: Step, *values: Value) -> list[Value] | None:
@@ -153,6 +155,12 @@ class NativeLoop:
                 value = value.contiguous()
                 kept.append(value)
                 words[word] = value.data_ptr()
+        for position, variable in self._variables:
+            value = values[position].value
+            if value is None or value.shape != variable.shape or value.dtype is not tensors.torch_dtype(variable.dtype):
+                return None
+            kept.append(value.contiguous())
+            words[variable.word] = kept[-1].data_ptr()
         return kept
 
     def _go_halves(self, step: Step, block: array, results: list[torch.Tensor | None]) -> int:

@@ -26,7 +26,7 @@ from everflow.native.values import INPUT, Value
 from everflow.runtime.plan.counters import is_count
 from everflow.runtime.plan.native.edges import handles_of, is_number, origin, shape_of, taken, within
 from everflow.runtime.plan.native.halves import SPLIT, Halves
-from everflow.runtime.plan.native.other_steps import Draw
+from everflow.runtime.plan.native.other_steps import Draw, Variable
 from everflow.runtime.plan.native.product_steps import SUM_OF_PRODUCTS, SUM_OF_ROWS
 from everflow.runtime.plan.native.regions import MOST_WORK, NUMBERS, Region, plain_form, work_of
 from everflow.runtime.plan.native.row_steps import PUSHES, Rows, pushed
@@ -47,6 +47,7 @@ class Loop:
     procedure: Procedure
     first: dict[Edge, int] = field(default_factory=dict)  # loop variable → word of its first value
     outer: dict[Edge, int] = field(default_factory=dict)  # value from outside → word
+    variables: dict[Edge, Variable] = field(default_factory=dict)  # handle of a variable that is read → what is known
     rows: list[Rows] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
     results: dict[Edge, int] = field(default_factory=dict)  # value that the loop ends with → word

@@ -1,4 +1,4 @@
-"""Steps in the machine code of loops that gather, choose, check and draw."""
+"""Steps in the machine code of loops that read variables, gather, choose, check and draw."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from llvmlite import ir
 
 from everflow.framework import dtypes
+from everflow.framework.dtypes import DType
 from everflow.kernels.random.distributions import RESERVED_PER_VALUE
 from everflow.native import selection, stream_loops, streams
 from everflow.native.nest_code import I64
 from everflow.native.procedures import REFUSED
-from everflow.runtime.plan.native.edges import shape_of
+from everflow.runtime.plan.native.edges import is_number, origin, shape_of
 from everflow.runtime.plan.native.steps import NotNative, step
 from everflow.runtime.plan.program import Node
 
@@ -34,6 +35,30 @@ class Draw:
     low: int
     high: int
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable that a loop reads: the word of its address, and what it must be."""
+
+    word: int
+    shape: tuple[int, ...]
+    dtype: DType
+
+
+@step("ReadVariableOp")
+def read(t: Translator, node: Node) -> None:
+    """A variable's value. No loop that is machine code writes one, so it is the same in all rounds."""
+    handle = origin(node.inputs[0])
+    if handle[0].type != "VarHandleOp" or handle[0].block not in t.around or not is_number((node, 0)):
+        raise NotNative(node.name)
+    found = t.made.variables.get(handle)
+    if found is None:
+        found = Variable(t.procedure.word(), shape_of((node, 0)), node.output_dtypes[0])
+        t.made.variables[handle] = found
+    elif (found.shape, found.dtype) != (shape_of((node, 0)), node.output_dtypes[0]):
+        raise NotNative(node.name)
+    t.where[node, 0] = t.fixed(t.procedure.address_in(found.word))
 
 
 @step(*_STREAMS)
