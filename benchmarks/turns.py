@@ -82,7 +82,9 @@ def run(job: Job, pythons: dict[str, str], seconds: float) -> dict[str, float]:
         "threads": job.threads,
     }
     command += [f"--{name}={value}" for name, value in options.items()]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode, which tells in first runs
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     found = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if not found:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")

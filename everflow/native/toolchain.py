@@ -9,25 +9,37 @@ import functools
 import importlib.util
 import os
 import pathlib
+import platform
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import llvmlite
-import llvmlite.binding as llvm
 
-from everflow.native import compiler_process, python_calls
+from everflow.native import object_files, python_calls
 from everflow.native.background import Ending
 from everflow.native.cache import Cache
 from everflow.native.tensor_objects import ATEN
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from everflow.native.linker import Linked
 
 # What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
 OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
 BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0
-FILES_OF_A_LINKER = 64
+# What says of a processor what it can do: on x86-64, and on ARM.
+_OF_PROCESSORS = (
+    *("vendor_id", "cpu family", "model", "stepping", "flags"),
+    *("CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"),
+)
+_COMPILER = pathlib.Path(__file__).with_name("compiler_process.py")
 
 
 class CompilerError(Exception):
@@ -56,7 +68,7 @@ class _Compiler:
         if self._is_over:
             return b""
         if self._process is None:
-            command = [sys.executable, compiler_process.__file__]
+            command = [sys.executable, str(_COMPILER)]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
@@ -105,45 +117,42 @@ if hasattr(os, "register_at_fork"):
 
 
 @functools.cache
-def target_machine() -> llvm.TargetMachine:
-    """The processor of this machine."""
-    return compiler_process.target_machine()
-
-
-@functools.cache
 def _cache() -> Cache:
     """Where object files are kept: EVERFLOW_CACHE, or the user's directory for such things."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Cache(pathlib.Path(os.environ.get("EVERFLOW_CACHE") or os.path.join(home, "everflow")) / "native")
 
 
+def _llvm() -> ModuleType:
+    """LLVM in this process, for those who can't do without."""
+    from everflow.native import linker  # takes 40 MB
+
+    return linker
+
+
+@functools.cache
+def _processor() -> str:
+    """What code is made for: the processor, and all it can do."""
+    if sys.platform == "linux" and (told := _told_by_linux()):
+        return told
+    processor: str = _llvm().processor()
+    return processor
+
+
+def _told_by_linux() -> str:
+    """What Linux says of the first processor, but for what changes from one moment to the next."""
+    try:
+        text = pathlib.Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return ""
+    said = dict(re.findall(r"^(\S[^\t:]*?)\s*: (.*)$", text.partition("\n\n")[0], re.MULTILINE))
+    named = [f"{name} {said[name]}" for name in _OF_PROCESSORS if name in said]
+    return "\n".join([platform.machine(), *named]) if len(named) >= 3 else ""
+
+
 def object_code(text: str) -> bytes:
     """The object file of a module: the one that was kept, or a new one."""
-    machine = target_machine()
-    features = llvm.get_host_cpu_features().flatten()
-    key = "\n".join([llvmlite.__version__, machine.triple, llvm.get_host_cpu_name(), features, text])
-    return _cache().get(key, lambda: _compiler.compile(text))
-
-
-class _Linkers:
-    """Load object files. A linker keeps some kilobytes of every file it has loaded, also of those that are gone, so it
-    serves for some, and goes with the last of them.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._count = 0
-        self._linker: llvm.LLJIT | None = None
-
-    def link(self, builder: llvm.JITLibraryBuilder) -> tuple[llvm.ResourceTracker, llvm.LLJIT]:
-        with self._lock:
-            if self._linker is None or self._count % FILES_OF_A_LINKER == 0:
-                self._linker = llvm.create_lljit_compiler(target_machine())
-            self._count += 1
-            return builder.link(self._linker, f"regions{self._count}"), self._linker
-
-
-_linkers = _Linkers()
+    return _cache().get("\n".join([llvmlite.__version__, _processor(), text]), lambda: _compiler.compile(text))
 
 
 @functools.cache
@@ -189,14 +198,14 @@ class Loaded:
     def __init__(
         self, image: bytes, names: list[str], process: dict[str, int] | None = None, also_held: bool = False
     ) -> None:
-        builder = llvm.JITLibraryBuilder().add_object_img(image)
-        for name in names:
-            for keeps_lock in (False, True)[: 1 + also_held]:
-                builder.export_symbol(python_calls.form_of(name, keeps_lock))
-        for name, address in {**imports(), **python_calls.imports(), **(process or {})}.items():
-            builder.import_symbol(name, address)
-        self._tracker, self._linker = _linkers.link(builder)  # which go in this order
+        addresses = {**imports(), **python_calls.imports(), **(process or {})}
+        self._code: object_files.Image | Linked
+        try:
+            self._code = object_files.Image(image, addresses)
+        except object_files.Foreign:
+            forms = [python_calls.form_of(name, held) for name in names for held in (False, True)[: 1 + also_held]]
+            self._code = _llvm().Linked(image, forms, addresses)
 
     def function(self, name: str, keeps_lock: bool = False) -> Callable[..., int]:
         """A function of the file: it takes addresses and numbers. It holds the file."""
-        return python_calls.function_at(self._tracker[python_calls.form_of(name, keeps_lock)], self)
+        return python_calls.function_at(self._code[python_calls.form_of(name, keeps_lock)], self)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from everflow.framework import errors
 from everflow.framework.forking import renewed
 from everflow.framework.operation import Operation, Tensor
+from everflow.platform.collecting import without_collecting
 from everflow.runtime import debug_dumps, devices, tracing
 from everflow.runtime.feeds import Feeder
 from everflow.runtime.limits import check_after, within_limit
@@ -161,6 +162,7 @@ class LocalExecutor:
                 self._placer.place(self.graph.get_operations()[max(self.extended_to, 0) :])
             self.extended_to = version
 
+    @without_collecting()
     def _ready_to_plan(self) -> None:
         if self._placer is None:
             from everflow.runtime.plan.native.tiers import mode_of  # builds on this module

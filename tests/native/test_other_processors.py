@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from llvmlite import binding as llvm
 
-from everflow.native import toolchain
+from everflow.native import linker, toolchain
 from everflow.native.codegen import SHARED_WORK, Writer
 from everflow.native.compiler_process import optimized
 from everflow.native.values import apply, input_value
@@ -65,7 +65,7 @@ def older_processor(cpu):
 def test_same_bits_on_processors_without_wide_vectors(cpu):
     """And loops come to an end there: LLVM once made one that did not of few entries in wide vectors."""
     results = []
-    for target in (older_processor(cpu), toolchain.target_machine()):
+    for target in (older_processor(cpu), linker.target_machine()):
         writer, entries = written(toolchain.can_share())
         file = toolchain.Loaded(target.emit_object(optimized(writer.text(), target)), [entry.name for entry in entries])
         results.append([])

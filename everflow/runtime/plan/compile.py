@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from everflow.native.background import BACKGROUND, is_possible
+from everflow.platform.collecting import without_collecting
 from everflow.runtime.denormals import flush
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.collectives import take_apart
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from everflow.framework.operation import Tensor
     from everflow.runtime.hints import PlanFunction, Rewrite, Value
     from everflow.runtime.state import SessionState
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Plan:
@@ -138,28 +134,12 @@ class Plan:
         raise error
 
 
-def _without_collecting(function: Callable[P, T]) -> Callable[P, T]:
-    """Planning makes many objects and no garbage in cycles: to look for that again and again would take a third of its
-    time.
-    """
-
-    @functools.wraps(function)
-    def call(*arguments: P.args, **keywords: P.kwargs) -> T:
-        with contextlib.ExitStack() as after:
-            if gc.isenabled():
-                gc.disable()
-                after.callback(gc.enable)
-            return function(*arguments, **keywords)
-
-    return call
-
-
 class Planner:
     """Makes the plans of some fetches (Tensors and Operations) and feeds (Tensors): what does not depend on shapes is
     done once.
     """
 
-    @_without_collecting
+    @without_collecting()
     def __init__(
         self,
         fetches: list[Element],
@@ -192,7 +172,7 @@ class Planner:
         """Whether plans for known shapes of the feeds would be shorter."""
         return bool(self.rules) and pays(self._program)
 
-    @_without_collecting
+    @without_collecting()
     def plan(self, shapes: dict[int, tuple] | None = None, *, journal: bool = False, only: bool = False) -> Plan:
         """A plan for feeds of given shapes, or of any; the `only` one that is asked for may use up the program.
 
