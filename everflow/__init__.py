@@ -216,7 +216,7 @@ if _TYPE_CHECKING:
     )
     from everflow.framework.seeds import get_seed, set_random_seed
     from everflow.framework.shapes import Dimension, TensorShape
-    from everflow.framework.static_values import constant_value as get_static_value, is_tensor
+    from everflow.framework.static_values import get_static_value, is_tensor
     from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
     from everflow.framework.type_specs import TensorSpec, TypeSpec
     from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient

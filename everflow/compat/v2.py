@@ -25,6 +25,7 @@ _CHANGED = {
     "Variable": "ops.variables.resource.ResourceVariable",
     "batch_to_space": "ops.array.blocks.batch_to_space_nd",
     "constant_initializer": "keras.initializers_v2.Constant",
+    "distribute.experimental.TPUStrategy": "tpu.strategy.TPUStrategyV2",
     "feature_column.categorical_column_with_vocabulary_file": "feature_column.shared_embeddings.categorical_column_with_vocabulary_file_v2",
     "feature_column.make_parse_example_spec": "feature_column.make_parse_example_spec",
     "feature_column.shared_embeddings": "feature_column.shared_embeddings.shared_embeddings",

@@ -27,6 +27,7 @@ from everflow.distribute.steps import (  # noqa: F401
 )
 from everflow.distribute.strategy import ReplicaContext
 from everflow.distribute.strategy import Strategy as DistributionStrategy
+from everflow.tpu.strategy import TPUStrategy, initialize_tpu_system  # noqa: F401
 
 
 class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
@@ -35,6 +36,32 @@ class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
     def __init__(self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
         super().__init__(num_packs)
         keep(self, locals(), "num_packs")
+
+
+class MultiWorkerAllReduce(AllReduceCrossDeviceOps):
+    """An all-reduce over the devices of several workers, in the pieces that `all_reduce_spec` names by size; torch moves
+    the values, whatever algorithm is named for them.
+    """
+
+    def __init__(
+        self,
+        worker_devices,
+        num_gpus_per_worker,
+        all_reduce_spec=("pscpu/pscpu", 2, -1),
+        num_packs=0,
+        agg_small_grads_max_bytes=0,
+        agg_small_grads_max_group=10,
+    ):
+        specs = [all_reduce_spec] if isinstance(all_reduce_spec, (tuple, str)) else list(all_reduce_spec)
+        limits = [spec[2] for spec in specs if not isinstance(spec, str)]
+        if len(specs) > 1 and any(a >= b for a, b in zip(limits, limits[1:]) if b > 0):
+            raise ValueError(f"The limits of sizes in all_reduce_spec grow from piece to piece; these are {limits}")
+        super().__init__(
+            num_packs=num_packs,
+            agg_small_grads_max_bytes=agg_small_grads_max_bytes,
+            agg_small_grads_max_group=agg_small_grads_max_group,
+        )
+        keep(self, locals(), "worker_devices", "num_gpus_per_worker", "all_reduce_spec")
 
 
 class MirroredStrategy(mirrored.MirroredStrategy):

@@ -39,23 +39,7 @@ def is_tensor(x: object) -> bool:
 
 
 def constant_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
-    """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
-
-    With `partial`, a stack of which some parts are known gives an object array with None for the rest.
-
-    Args:
-        tensor: The tensor.
-        partial: Whether a value of which parts are known is given.
-
-    Returns:
-        An array, or None.
-
-    Example:
-        >>> tf.get_static_value(tf.constant([1, 2]))
-        array([1, 2], dtype=int32)
-        >>> tf.get_static_value(tf.placeholder(tf.int32)) is None
-        True
-    """
+    """The value of a tensor, as `get_static_value` tells of it; None for what is no tensor."""
     if not isinstance(tensor, Tensor):
         return None
     if tensor.is_eager:
@@ -172,6 +156,29 @@ _CONSTANT: dict[str, Callable[..., Any]] = {
         for name in ("Range", "Cast", "Concat", "ConcatV2")
     },
 }
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
+
+    With `partial`, a stack of which some parts are known gives an object array with None for the rest.
+
+    Args:
+        tensor: The tensor. What is no tensor is its own value.
+        partial: Whether a value of which parts are known is given.
+
+    Returns:
+        An array, or None.
+
+    Example:
+        >>> tf.get_static_value(tf.constant([1, 2]))
+        array([1, 2], dtype=int32)
+        >>> tf.get_static_value(tf.placeholder(tf.int32)) is None
+        True
+        >>> tf.get_static_value(10)
+        10
+    """
+    return constant_value(tensor, partial) if is_tensor(tensor) else tensor
 
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:

@@ -38,8 +38,16 @@ def _query_tpu_system_metadata(master_address, cluster_def=None, query_topology=
     return _SystemMetadata(sum(cores.values()), len(cores), per_host, None, tuple(devices))
 
 
-class TPUStrategy(Strategy):
-    """Replicas on the cores of a TPU. There is no core here to put one on."""
+class TPUStrategyV2(Strategy):
+    """Replicas on the cores of a TPU. There is no core here to put one on.
+
+    Args:
+        tpu_cluster_resolver: What leads to the TPU.
+        device_assignment: Which replica is on which core.
+
+    Raises:
+        IndexError: If there is no TPU, as on every machine that Everflow knows.
+    """
 
     def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
         master = tpu_cluster_resolver.master() if tpu_cluster_resolver is not None else ""
@@ -50,6 +58,28 @@ class TPUStrategy(Strategy):
         raise NotImplementedError(
             "Everflow has no kernels for TPUs: run replicas with a tf.distribute.MirroredStrategy."
         )
+
+
+class TPUStrategy(TPUStrategyV2):
+    """Replicas on the cores of a TPU, `steps_per_run` steps in every run of the session. There is no core here.
+
+    Args:
+        tpu_cluster_resolver: What leads to the TPU.
+        steps_per_run: How many steps a run makes.
+        device_assignment: Which replica is on which core.
+
+    Raises:
+        IndexError: If there is no TPU, as on every machine that Everflow knows.
+    """
+
+    def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
+        self._steps_per_run = 1 if steps_per_run is None else steps_per_run
+        super().__init__(tpu_cluster_resolver, device_assignment)
+
+    @property
+    def steps_per_run(self):
+        """How many steps a run makes."""
+        return self._steps_per_run
 
 
 class _TPUReplicaContext(ReplicaContext):

@@ -197,6 +197,7 @@ class Saver:
         """Write a checkpoint `save_path` (with `-global_step` added), note it in `checkpoint`, and return its path."""
         if not self._is_built:
             raise RuntimeError("This Saver was made with defer_build=True: call its `build()` before `save()`")
+        save_path = os.fsdecode(save_path) if isinstance(save_path, bytes) else save_path
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")

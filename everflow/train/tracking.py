@@ -16,7 +16,7 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments, dtypes
 from everflow.framework.errors import DataLossError
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.variables.module import Module
+from everflow.ops.variables.module import Module, NoDependency
 from everflow.ops.variables.saveables import SaveableObject
 from everflow.ops.variables.variable import Variable
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
@@ -31,13 +31,6 @@ _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
 # What becomes of lists and dicts that are set as attributes of an AutoTrackable, by type; containers.py enters it.
 WRAPPERS: dict = {}
-
-
-class NoDependency:
-    """Around a value that is set as an attribute of an `AutoTrackable`: it is kept there, but not saved."""
-
-    def __init__(self, value):
-        self.value = value
 
 
 class Trackable:
@@ -67,6 +60,10 @@ class Trackable:
         """A variable that `getter` makes, which hangs on this object under its name."""
         made = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs_for_getter)
         return self._track_trackable(made, name, overwrite=overwrite)
+
+    def _no_dependency(self, value):
+        """A value to be set as an attribute; where attributes are followed, one that checkpoints pass over."""
+        return value
 
     def _checkpoint_children(self):
         return list(self.__dict__.get("_named_children", {}).items())
@@ -100,6 +97,9 @@ class AutoTrackable(Trackable):
                 value = WRAPPERS[type(value)](value)
         super().__setattr__(name, value.value if isinstance(value, NoDependency) else value)
         attachments.joined(self)
+
+    def _no_dependency(self, value):
+        return NoDependency(value)
 
     def _checkpoint_children(self):
         untracked = self.__dict__.get("_untracked_names", ())
@@ -153,7 +153,10 @@ def children_of(thing):
         return _branches(enumerate(thing))
     if isinstance(thing, dict):
         return _branches(thing.items())
-    return _branches(vars(thing).items()) if isinstance(thing, Module) else []
+    if not isinstance(thing, Module):
+        return []
+    untracked = vars(thing).get("_untracked_names", ())
+    return _branches((name, value) for name, value in vars(thing).items() if name not in untracked)
 
 
 def _branches(items):

@@ -16,10 +16,10 @@ class WrappingOptimizer(Optimizer):
         """The gradients of the optimizer inside."""
         return self._opt.compute_gradients(*args, **kwargs)
 
-    def get_slot(self, *args, **kwargs):
+    def get_slot(self, var, name):
         """A slot of the optimizer inside."""
-        return self._opt.get_slot(*args, **kwargs)
+        return self._opt.get_slot(var, name)
 
-    def get_slot_names(self, *args, **kwargs):
+    def get_slot_names(self):
         """The names of the slots of the optimizer inside."""
-        return self._opt.get_slot_names(*args, **kwargs)
+        return self._opt.get_slot_names()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from everflow.estimator.estimator import Estimator as CoreEstimator
 from everflow.framework.graph import Graph
+from everflow.ops.variables.global_step import get_or_create_global_step
 from everflow.platform import logging
 from everflow.platform.signatures import takes as _takes
 from everflow.runtime.session import Session
@@ -100,6 +102,68 @@ class CoreEstimatorPredictor(Predictor):
                 raise KeyError(f"output_key must be one of {list(spec.export_outputs)}; got {key}")
             signature = spec.export_outputs[key].as_signature_def(receiver.receiver_tensors)
             self._feed_tensors, self._fetch_tensors = self._tensors(signature.inputs), self._tensors(signature.outputs)
+
+
+class ContribEstimatorPredictor(Predictor):
+    """A predictor of the newest checkpoint of one of tf.contrib.learn's estimators."""
+
+    def __init__(
+        self,
+        estimator,
+        prediction_input_fn,
+        input_alternative_key=None,
+        output_alternative_key=None,
+        graph=None,
+        config=None,
+    ):
+        self._graph = graph or Graph()
+        with self._graph.as_default():
+            get_or_create_global_step(self._graph)
+            given = prediction_input_fn()
+            spec = estimator.model_fn(given.features, None, "infer", estimator.config)
+            self._feed_tensors = _inputs(given, input_alternative_key)
+            self._fetch_tensors = _outputs(spec, output_alternative_key)
+            creator = ChiefSessionCreator(config=config, checkpoint_dir=estimator.model_dir)
+            self._session = MonitoredSession(session_creator=creator)
+
+
+# The two ways in that an input function has: tensors by name, and features that are already parsed.
+_INPUT_ALTERNATIVES = {"default_input_alternative": "default_inputs", "features_input_alternative": "features"}
+
+
+def _inputs(given, key):
+    if key is not None and key not in _INPUT_ALTERNATIVES:
+        raise ValueError(f"input_alternative_key is one of {sorted(_INPUT_ALTERNATIVES)}, not {key!r}")
+    found = getattr(given, _INPUT_ALTERNATIVES[key or "default_input_alternative"])
+    if not found:
+        raise ValueError(f"The input function gives no {_INPUT_ALTERNATIVES[key or 'default_input_alternative']}")
+    return found if isinstance(found, dict) else {"features": found}
+
+
+def _outputs(ops, key):
+    """The outputs that a model tells of, or without such all its predictions."""
+    alternatives = ops.output_alternatives
+    if not alternatives:
+        if key is not None:
+            raise ValueError(f"The model names no outputs, so that there is none called {key!r}")
+        return ops.predictions if isinstance(ops.predictions, dict) else {"output": ops.predictions}
+    if key is None and len(alternatives) > 1:
+        raise ValueError(f"The model has several outputs: output_alternative_key is one of {sorted(alternatives)}")
+    if key is not None and key not in alternatives:
+        raise ValueError(f"output_alternative_key is one of {sorted(alternatives)}, not {key!r}")
+    _, outputs = alternatives[key] if key is not None else next(iter(alternatives.values()))
+    return outputs
+
+
+def from_contrib_estimator(
+    estimator, prediction_input_fn, input_alternative_key=None, output_alternative_key=None, graph=None, config=None
+):
+    """A predictor of an estimator of tf.contrib.learn; `prediction_input_fn` gives an `InputFnOps`."""
+    if isinstance(estimator, CoreEstimator):
+        raise TypeError("This is an estimator of tf.estimator: from_estimator takes it")
+    return ContribEstimatorPredictor(
+        estimator, prediction_input_fn, input_alternative_key, output_alternative_key, graph, config
+    )
 
 
 def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=None, config=None):

@@ -1,7 +1,7 @@
 """tf.contrib.util: TensorProtos, constant values, and the op definitions that a graph needs."""
 
 from everflow.framework import op_defs as _op_defs
-from everflow.framework.static_values import constant_value
+from everflow.framework.static_values import get_static_value as constant_value
 from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
 from everflow.ops.io import meta_graph as _meta_graph
 from everflow.ops.io.meta_graph import ops_used_by_graph_def

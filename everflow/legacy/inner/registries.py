@@ -43,6 +43,12 @@ def get_registered_ops() -> dict[str, op_def_pb2.OpDef]:
     return {name: to_proto(op_defs.get(name)) for name in op_defs.names()}
 
 
+def get(name: str) -> op_def_pb2.OpDef | None:
+    """The definition of one op type; None where there is none."""
+    found = op_defs.find(name)
+    return None if found is None else to_proto(found)
+
+
 def register_op_list(op_list: op_def_pb2.OpList) -> None:
     """Make the op types of a list known."""
     if not isinstance(op_list, op_def_pb2.OpList):

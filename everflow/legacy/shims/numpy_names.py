@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import pickle
 import sys
 import types
@@ -74,6 +75,13 @@ def find_common_type(array_types, scalar_types):
     return np.result_type(*array_types, *scalar_types)
 
 
+class _Casts(dict):
+    """{type: a function that makes arrays of it}, as `np.cast[np.int32](values)`."""
+
+    def __missing__(self, kind):
+        return functools.partial(np.asarray, dtype=np.dtype(kind))
+
+
 _FUNCTIONS = (asscalar, in1d, asfarray, msort, rank, find_common_type)
 
 
@@ -83,7 +91,7 @@ def bring_back() -> None:
     vars(np).update({old: getattr(np, name) for old, name in _RENAMED.items() if hasattr(np, name)})
     vars(np).update({function.__name__: function for function in _FUNCTIONS})
     _add(np, **{name: getattr(np.exceptions, name) for name in _EXCEPTIONS if hasattr(np.exceptions, name)})
-    _add(np, NINF=-np.inf, PZERO=0.0, NZERO=-0.0, loads=pickle.loads)
+    _add(np, cast=_Casts(), NINF=-np.inf, PZERO=0.0, NZERO=-0.0, loads=pickle.loads)
     _add(np.lib, **{name: getattr(np, name) for name in _PUBLIC_IN_LIB if hasattr(np, name)})
     for name in ("arraysetops", "index_tricks", "function_base", "twodim_base", "shape_base"):
         _add_module(f"numpy.lib.{name}")

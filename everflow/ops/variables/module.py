@@ -15,6 +15,13 @@ def _snake_case(name):
     return re.sub(r"\B(?=[A-Z][a-z])|(?<=[a-z\d])(?=[A-Z])", "_", name).lower()
 
 
+class NoDependency:
+    """Around a value that is set as an attribute of an object that checkpoints follow: it is kept there, but not saved."""
+
+    def __init__(self, value):
+        self.value = value
+
+
 class Module:
     """Base class of objects that hold variables, in attributes or in lists and dicts there.
 
@@ -47,8 +54,17 @@ class Module:
             self._scope_name = scope
 
     def __setattr__(self, name, value):
+        if isinstance(value, NoDependency):
+            self.__dict__.setdefault("_untracked_names", set()).add(name)
+            value = value.value
+        elif "_untracked_names" in self.__dict__:
+            self._untracked_names.discard(name)
         super().__setattr__(name, value)
         attachments.joined(self)
+
+    def _no_dependency(self, value):
+        """A value to be set as an attribute that checkpoints pass over."""
+        return NoDependency(value)
 
     name = property(lambda self: self._name)
 

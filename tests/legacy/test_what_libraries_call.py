@@ -1,0 +1,65 @@
+"""What TFP 0.8, tensorflow-hub and tf2onnx call, each by a few lines of their kind."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import everflow as tf
+import everflow.as_tensorflow
+
+from tensorflow.python.feature_column import feature_column, feature_column_v2  # isort: skip
+from tensorflow.python.framework import op_def_registry  # isort: skip
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_column_derives_from_both_names_of_its_kind(order):
+    kinds = (feature_column._DenseColumn, feature_column_v2.DenseColumn)
+    column = type("Column", kinds[::order], {})()
+    assert all(isinstance(column, kind) for kind in kinds)
+    numeric = tf.feature_column.numeric_column("x")
+    assert isinstance(numeric, feature_column._DenseColumn)
+    assert not isinstance(numeric, feature_column._CategoricalColumn)
+    assert isinstance(tf.feature_column.bucketized_column(numeric, [1.0]), feature_column._CategoricalColumn)
+
+
+def test_what_is_no_tensor_is_its_own_static_value():
+    assert tf.get_static_value(10) == 10 and tf.get_static_value("a") == "a"
+    assert tf.contrib.util.constant_value([1, 2]) == [1, 2]
+    assert tf.get_static_value(tf.placeholder(tf.int32)) is None
+
+
+def test_op_types_are_looked_up_one_by_one():
+    assert op_def_registry.get("Add").input_arg[0].name == "x"
+    assert op_def_registry.get("NoSuchOp") is None
+
+
+def test_a_module_keeps_what_checkpoints_pass_over():
+    class Held(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.saved = {"v": tf.Variable(1.0)}
+            self.passed = self._no_dependency({"w": tf.Variable(2.0)})
+
+    held = Held()
+    assert held.passed["w"].name and len(held.variables) == 2
+    assert [name for name, _ in tf.train.Checkpoint(held=held)._checkpoint_dependencies] == ["held"]
+    listed = tf.contrib.checkpoint.list_objects(tf.train.Checkpoint(held=held))
+    assert any(each is held.saved["v"] for each in listed)
+    assert not any(each is held.passed["w"] for each in listed)
+    held.passed = held.passed
+    assert any(each is held.passed["w"] for each in tf.contrib.checkpoint.list_objects(tf.train.Checkpoint(held=held)))
+
+
+def test_a_saver_takes_a_path_in_bytes(tmp_path):
+    tf.Variable(1.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, os.fsencode(tmp_path / "model"))
+    assert path == str(tmp_path / "model") and (tmp_path / "model.index").exists()
+
+
+def test_numpy_casts_as_it_did():
+    assert np.cast["int32"]([1.5]).dtype == np.int32
