@@ -94,7 +94,7 @@ def test_errors_keep_their_kind(cluster):
 def test_noise_ends_its_own_line_only(cluster):
     tasks = cluster(ps=1)
     port = tasks.spec.task_address("ps", 0).rpartition(":")[2]
-    for noise in (b"GET / HTTP/1.1\r\n\r\n", lanes._GREETING + b"\xff" * 64, lanes._GREETING + b"\x01" + bytes(8)):
+    for noise in (b"GET / HTTP/1.1\r\n\r\n", lanes._greeting() + b"\xff" * 64, lanes._greeting() + b"\x01" + bytes(8)):
         with socket.socket(socket.AF_UNIX) as stranger:
             stranger.connect(f"\0everflow/127.0.0.1:{port}")
             stranger.sendall(noise)
