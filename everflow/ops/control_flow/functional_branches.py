@@ -177,13 +177,22 @@ def _branches_of(op):
     return [op.graph._get_function(call.name) for call in calls]
 
 
+class _BranchBackward(BodyGraph):
+    """The body of a branch's gradient: constants of the branch are drawn anew, everything else of it is captured."""
+
+    def capture(self, tensor, consumer=None):
+        if tensor.graph is not self and tensor.op.type == "Const" and tensor not in self.captures:
+            return self.repeat_constant(tensor)
+        return super().capture(tensor, consumer)
+
+
 @gradient("If", "StatelessIf", "Case")
 def _branches_grad(op, *grads):
     graph = get_default_graph()
     grads = given(op, grads)
     branches = _branches_of(op)
     bodies = [f.body() for f in branches]
-    backwards = [Backward(body, grads, f"{f.name}_grad") for f, body in zip(branches, bodies)]
+    backwards = [Backward(body, grads, f"{f.name}_grad", _BranchBackward) for f, body in zip(branches, bodies)]
     wanted = [any(b.results[i] is not None for b in backwards) for i in range(len(op.inputs) - 1)]
     if not any(wanted):
         return [None] * len(op.inputs)
@@ -220,7 +229,10 @@ def _kept(op, branches, bodies, backwards, graph):
     of the op.
     """
     kept = [
-        (mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in bodies[mine].inputs
+        (mine, t)
+        for mine, back in enumerate(backwards)
+        for t in back.graph.captures
+        if t not in bodies[mine].inputs and t not in bodies[mine].outputs
     ]
     saved = {}
     if kept:
@@ -247,10 +259,12 @@ def _kept(op, branches, bodies, backwards, graph):
             **named,
         )
         saved = dict(zip(tensors, outputs))
+
+    def outside(body, tensor):
+        if tensor in body.inputs:
+            return op.inputs[1 + body.inputs.index(tensor)]
+        return op.outputs[body.outputs.index(tensor)] if tensor in body.outputs else saved[tensor]
+
     return [
-        {
-            op.inputs[1 + body.inputs.index(t)] if t in body.inputs else saved[t]: inside
-            for t, inside in back.graph.captures.items()
-        }
-        for body, back in zip(bodies, backwards)
+        {outside(body, t): inside for t, inside in back.graph.captures.items()} for body, back in zip(bodies, backwards)
     ]
