@@ -133,6 +133,9 @@ class Exponential(Gamma):
     def _own_parameters(self):
         return [self._concentration, self._rate]
 
+    def _log_survival_function(self, value):
+        return self._log_prob(value) - math.log(self._rate)
+
     def _sample_n(self, n, seed=None):
         shape = array.concat([[n], array.shape(self._rate)], 0)
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.

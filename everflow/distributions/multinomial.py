@@ -141,7 +141,8 @@ class DirichletMultinomial(_Counts, Concentrations):
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
             self._concentration = convert_to_tensor(concentration, name="concentration")
-            self._concentration = positive(self._concentration) if validate_args else self._concentration
+            if validate_args:
+                self._concentration = positive(checks.embed_check_categorical_event_shape(self._concentration))
             self._total_concentration = math.reduce_sum(self._concentration, -1)
         parents = [self._total_count, self._concentration]
         self._begin(parameters, self._concentration.dtype, NOT_REPARAMETERIZED, parents, name)

@@ -154,6 +154,12 @@ def _tail(polynomial, polynomials, z):
     return top / polynomial(polynomials[1], 1.0 / z) / z
 
 
+def erfinv(x, name="erfinv"):
+    """The number whose error function is x."""
+    with name_scope(name, values=[x]):
+        return ndtri((_checked(x, "x") + 1.0) / 2.0) / np.sqrt(2)
+
+
 def log_cdf_laplace(x, name="log_cdf_laplace"):
     """The logarithm of the probability that a standard Laplace draw is at most x."""
     with name_scope(name, values=[x]):

@@ -109,23 +109,27 @@ _ACCEPTED = {
 }
 
 
-def _first_misfit(values: Any, accepted: tuple[type, ...] | None) -> tuple[Any] | None:
+def _first_misfit(values: Any, accepted: tuple[type, ...] | None, arrays: bool) -> tuple[Any] | None:
     """The first leaf of nested lists that is not of an accepted type, in a 1-tuple; None where all fit."""
     if isinstance(values, (list, tuple)):
         for value in values:
-            found = _first_misfit(value, accepted)
+            found = _first_misfit(value, accepted, arrays)
             if found is not None:
                 return found
         return None
     if accepted is None:
         return (values,) if hasattr(values, "value_index") else None
     if isinstance(values, np.ndarray):
-        return None
+        if not arrays:
+            return (values,)
+        if values.dtype != object:
+            return None if not values.size or issubclass(values.dtype.type, accepted) else (values,)
+        return _first_misfit(values.ravel().tolist(), accepted, arrays)
     return None if isinstance(values, accepted) else (values,)
 
 
-def _check_python_value(values: Any, dtype: dtypes.DType | None) -> None:
-    misfit = _first_misfit(values, None if dtype is None else _ACCEPTED.get(dtype.base_dtype))
+def _check_python_value(values: Any, dtype: dtypes.DType | None, arrays: bool) -> None:
+    misfit = _first_misfit(values, None if dtype is None else _ACCEPTED.get(dtype.base_dtype), arrays)
     if misfit is None:
         return
     misfit = misfit[0]
@@ -134,15 +138,20 @@ def _check_python_value(values: Any, dtype: dtypes.DType | None) -> None:
     raise TypeError(f"Expected {dtype.name}, got {misfit!r} of type '{type(misfit).__name__}' instead.")
 
 
-def _dense_shape(values: Any) -> list[int]:
+def _dense_shape(values: Any, arrays: bool) -> list[int]:
     """The shape nested lists claim to have, judged by first elements only."""
     if not isinstance(values, (list, tuple)):
-        return list(np.shape(values)) if isinstance(values, (np.ndarray, np.generic)) else []
-    return [len(values)] + (_dense_shape(values[0]) if values else [])
+        return list(values.shape) if arrays and isinstance(values, np.ndarray) else []
+    return [len(values)] + (_dense_shape(values[0], arrays) if values else [])
 
 
-def to_array(values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> np.ndarray:
-    """A numpy array from a Python value, by TensorFlow's rules for constants: float32 and int32 where it can choose."""
+def to_array(
+    values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, arrays: bool = False
+) -> np.ndarray:
+    """A numpy array from a Python value, by TensorFlow's rules for constants: float32 and int32 where it can choose.
+
+    With `arrays`, lists may hold arrays, as they may in eager mode; in a graph they may hold numbers and text only.
+    """
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
     if isinstance(values, (np.ndarray, np.generic)):
@@ -156,11 +165,17 @@ def to_array(values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] |
         return np.asarray(values, dtype=dtype.as_numpy_dtype if dtype else None)
     if shape is not None and int(np.prod(shape, dtype=np.int64)) == 0:
         return np.empty(shape, dtype.as_numpy_dtype if dtype else np.float32)
-    _check_python_value(values, dtype)
-    array = _build_array(values, dtype)
-    if shape is None and not (dtype and dtype.is_quantized) and list(array.shape) != _dense_shape(values):
+    _check_python_value(values, dtype, arrays)
+    array = _build_array(values, dtype, arrays)
+    claimed = _dense_shape(values, arrays)
+    if (shape is None or _holds_array(values)) and not (dtype and dtype.is_quantized) and list(array.shape) != claimed:
+        advice = " Stack the arrays in it with np.stack first." if _holds_array(values) else ""
         raise ValueError(
-            f"Argument must be a dense tensor: {values} begins as if its shape were {_dense_shape(values)}, but it is {list(array.shape)}."
+            f"Argument must be a dense tensor: {values} begins as if its shape were {claimed}, but it is {list(array.shape)}.{advice}"
+        )
+    if array.dtype.kind in "USO" and dtype is None and not _is_text(values, arrays):
+        raise TypeError(
+            f"A {type(values)} can't become a tensor, since its elements have no type that tensors have: {values!r}"
         )
     if dtype is None:
         if array.dtype == np.float64:
@@ -172,21 +187,23 @@ def to_array(values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] |
     return array
 
 
-def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
-    if dtype is dtypes.string or (dtype is None and _is_text(values)):
-        return _string_array(values)
+def _holds_array(values: Any) -> bool:
+    """Whether nested lists hold an array, judged by first elements only."""
+    while isinstance(values, (list, tuple)) and values:
+        values = values[0]
+    return isinstance(values, np.ndarray)
+
+
+def _build_array(values: Any, dtype: dtypes.DType | None, arrays: bool) -> np.ndarray:
+    if dtype is dtypes.string or (dtype is None and _is_text(values, arrays)):
+        return _string_array(values, arrays)
     numpy_dtype = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
     if isinstance(values, (list, tuple)) and _has_dimensions(values):
         values = _without_dimensions(values)
     try:
         if dtype is not None and numpy_dtype is not None and dtype.is_quantized:
             return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
-        array = np.array(values, dtype=numpy_dtype)
-        if array.dtype.kind in "USO" and numpy_dtype is None:
-            raise TypeError(
-                f"A {type(values)} can't become a tensor, since its elements have no type that tensors have: {values!r}"
-            )
-        return array
+        return np.array(values, dtype=numpy_dtype)
     except OverflowError:
         # A number too big for the type wraps, as C does it.
         try:
@@ -194,7 +211,7 @@ def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
         except OverflowError as e:
             raise ValueError(f"Python int too large to convert: {values!r}") from e
     except ValueError as e:
-        if isinstance(values, list | tuple) and not isinstance(values[0], list | tuple):
+        if not arrays and isinstance(values, list | tuple) and not isinstance(values[0], list | tuple):
             raise TypeError(
                 f"A {type(values)} can't become a tensor, since its elements have different shapes: {values!r}"
             ) from e
@@ -211,17 +228,19 @@ def _without_dimensions(values: Any) -> Any:
     return values.value if isinstance(values, Dimension) else values
 
 
-def _is_text(values: Any) -> bool:
+def _is_text(values: Any, arrays: bool) -> bool:
     while isinstance(values, (list, tuple)):
         if not values:
             return False
         values = values[0]
+    if arrays and isinstance(values, np.ndarray) and values.dtype.kind in "USO" and values.size:
+        values = values.item(0)
     return isinstance(values, (str, bytes))
 
 
-def _string_array(values: Any) -> np.ndarray:
-    shape = _dense_shape(values)
-    flat = list(_leaves(values))
+def _string_array(values: Any, arrays: bool) -> np.ndarray:
+    shape = _dense_shape(values, arrays)
+    flat = list(_leaves(values, arrays))
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
     try:
@@ -230,11 +249,11 @@ def _string_array(values: Any) -> np.ndarray:
         raise ValueError(f"Argument must be a dense tensor: {values} - wanted shape {shape}") from e
 
 
-def _leaves(values: Any) -> Iterator[Any]:
+def _leaves(values: Any, arrays: bool) -> Iterator[Any]:
     if isinstance(values, (list, tuple)):
         for value in values:
-            yield from _leaves(value)
-    elif isinstance(values, np.ndarray):
+            yield from _leaves(value, arrays)
+    elif arrays and isinstance(values, np.ndarray):
         yield from values.ravel().tolist()
     else:
         yield values
@@ -266,6 +285,7 @@ def constant_array(
     shape: Any = None,
     verify_shape: bool = False,
     allow_broadcast: bool = False,
+    arrays: bool = False,
 ) -> tuple[np.ndarray, dtypes.DType, tuple[int, ...]]:
     """(array, dtype, shape) of a constant: the array may be smaller than the shape, then its last value repeats."""
     if dtype is not None:
@@ -273,7 +293,7 @@ def constant_array(
     if shape is not None:
         sizes: Iterable[Any] = shape.as_list() if isinstance(shape, TensorShape) else shape
         shape = [int(d) for d in sizes]
-    array = to_array(values, dtype, shape)
+    array = to_array(values, dtype, shape, arrays)
     try:
         found = dtypes.as_dtype(array.dtype)
     except TypeError:

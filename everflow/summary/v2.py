@@ -13,9 +13,10 @@ import itertools
 import os
 import types
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, errors
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import FuncGraph
 from everflow.framework.scopes import (
     add_to_collection,
     control_dependencies,
@@ -30,9 +31,12 @@ from everflow.ops.audio import encode_wav
 from everflow.ops.checks.shapes import assert_rank, assert_scalar
 from everflow.ops.control_flow.conditionals import cond, smart_cond
 from everflow.ops.control_flow.maps import map_fn
+from everflow.ops.functions import collection
 from everflow.ops.image.codecs import encode_png
 from everflow.ops.image.color import convert_image_dtype
 from everflow.ops.strings.text import as_string
+from everflow.platform import logging
+from everflow.protos.config_pb2 import RunMetadata
 from everflow.protos.summary_pb2 import SummaryMetadata
 from everflow.summary import writing_ops
 from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush
@@ -176,6 +180,94 @@ def _write_raw_pb(tensor, step=None, name=None):
         return raw.WriteRawProtoSummary(writer=writer, step=step, tensor=array.identity(tensor), name=scope)
 
     return _written(name, "write_raw_pb", step, make)
+
+
+# --- traces -----------------------------------------------------------------------------------------
+
+
+def _can_trace(what):
+    """Whether functions' graphs can be collected here; a warning says why not."""
+    if isinstance(get_default_graph(), FuncGraph):
+        logging.warn(f"A function is being traced: {what} does nothing in it.")
+        return False
+    if not executing_eagerly():
+        logging.warn(f"{what} does something only when executing eagerly.")
+        return False
+    return True
+
+
+def trace_on(graph=True, profiler=False):
+    """Collect the graphs of functions that run from here on, until `trace_export` or `trace_off`.
+
+    Args:
+        graph: Whether graphs are collected.
+        profiler: Whether times are, too; `everflow profile` and `tf.profiler` do that here.
+
+    Raises:
+        UnimplementedError: If `profiler` is true.
+
+    Example:
+        >>> tf.compat.v2.summary.trace_on()
+    """
+    if not _can_trace("trace_on"):
+        return
+    if profiler:
+        raise errors.UnimplementedError(
+            None, None, "trace_on collects graphs, not times: use `everflow profile`, or tf.profiler in a session."
+        )
+    if collection.active():
+        logging.warn("Functions are being traced already: trace_on has no effect.")
+    elif graph:
+        collection.start()
+
+
+def trace_export(name, step=None, profiler_outdir=None):
+    """Write the graphs collected since `trace_on`, and collect no more.
+
+    Args:
+        name: The tag in the event file.
+        step: The step; that of `set_step` if None.
+        profiler_outdir: A folder for times, of which there are none.
+
+    Raises:
+        ValueError: If nothing is being collected, or if there is a writer and no step.
+
+    Example:
+        >>> tf.compat.v2.summary.trace_export("a run", step=0)
+    """
+    if not _can_trace("trace_export"):
+        return
+    collected = collection.take()
+    if collected is None:
+        raise ValueError("Nothing is being traced: call trace_on before the functions, and then trace_export.")
+    run_metadata_graphs(name, collected, step)
+    trace_off()
+
+
+def trace_off():
+    """Collect no more, and forget what was collected.
+
+    Example:
+        >>> tf.compat.v2.summary.trace_off()
+    """
+    collection.stop()
+
+
+def _write_metadata(name, data, step, plugin):
+    with _summary_scope(name, f"{plugin}_summary", [data, step]) as (tag, _):
+        tensor = constant(data.SerializeToString(), dtypes.string)
+        return write(tag, tensor, step, _for(plugin, "", b"1"))
+
+
+def run_metadata(name, data, step=None):
+    """Write a RunMetadata: graphs, times and costs."""
+    return _write_metadata(name, data, step, "graph_run_metadata")
+
+
+def run_metadata_graphs(name, data, step=None):
+    """Write the graphs of a RunMetadata."""
+    graphs = RunMetadata(function_graphs=data.function_graphs, partition_graphs=data.partition_graphs)
+    return _write_metadata(name, graphs, step, "graph_run_metadata_graph")
 
 
 experimental = types.SimpleNamespace(

@@ -22,6 +22,7 @@ VALUES = [
     ("Laplace(0.5, [1.0, 2.0]).log_prob([1.0, -1.0])", [-1.19315, -2.13629]),
     ("Laplace(0.5, 2.0).log_cdf([-30.0, 1.0])", [-15.9431, -0.493314]),
     ("Laplace(0.5, 2.0).entropy()", 2.38629),
+    ("Exponential([2.0, 3.0]).log_survival_function(1.5)", [-3.0, -4.5]),
     ("StudentT(3.0, 0.5, [1.0, 2.0]).sample(2, seed=1)", [[-0.564662, 4.36989], [0.551493, -20.142]]),
     ("StudentT(3.0, 0.5, [1.0, 2.0]).log_prob(1.0)", [-1.16097, -1.73527]),
     ("StudentT(3.0, 0.5, 1.0).cdf([-1.0, 1.0])", [0.115292, 0.674276]),
@@ -179,3 +180,8 @@ def test_a_distribution_of_ones_own():
         assert point.name == "Point/"
         assert sess.run([point.sample([2, 1]), point.survival_function(1.0), point.log_cdf(3.0)])[1:] == [1.0, 0.0]
         assert sess.run(point.kl_divergence(point.copy(at=3.0))) == np.inf
+
+
+def test_a_dirichlet_multinomial_has_two_classes_at_least():
+    with pytest.raises(ValueError):
+        tf.distributions.DirichletMultinomial(2.0, [1.0], validate_args=True)

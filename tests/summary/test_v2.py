@@ -61,3 +61,35 @@ def test_eager(tmp_path):
         with pytest.raises(RuntimeError, match="closed"):
             writer.set_as_default()
     assert [(step, tag) for step, tag, _, _ in read(tmp_path)] == [(7, "loss")]
+
+
+def test_the_graphs_of_functions_that_ran_are_written(tmp_path):
+    with eager_mode():
+        double = tf.function(lambda x: x * 2.0)
+        summary.trace_on()
+        double(tf.constant(1.0))
+        double(tf.constant(2.0))
+        writer = summary.create_file_writer(str(tmp_path))
+        with writer.as_default():
+            summary.trace_export("calls", step=4)
+        writer.close()
+        with pytest.raises(ValueError, match="call trace_on before"):
+            summary.trace_export("calls", step=5)
+        with pytest.raises(tf.errors.UnimplementedError, match="everflow profile"):
+            summary.trace_on(profiler=True)
+    ((step, tag, plugin, text),) = read(tmp_path)
+    assert (step, tag, plugin) == (4, "calls", "graph_run_metadata_graph")
+    (found,) = tf.RunMetadata.FromString(text.item()).function_graphs
+    types = [node.op for node in found.pre_optimization_graph.node]
+    assert types == ["_Arg", "Const", "Mul", "Identity", "_Retval"]
+
+
+def test_a_trace_needs_eager_mode_a_step_and_only_one_beginning(caplog):
+    with tf.Graph().as_default():
+        assert summary.trace_on() is None and summary.trace_export("nothing", step=1) is None
+    with eager_mode():
+        summary.trace_on()
+        summary.trace_on()
+        summary.trace_off()
+        with pytest.raises(ValueError):
+            summary.trace_export("off", step=1)

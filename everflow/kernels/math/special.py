@@ -88,7 +88,9 @@ def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         )
     dtype = x.dtype
     a, b, x = (t.to(torch.float64) for t in torch.broadcast_tensors(a, b, x))
-    valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)
+    # At the ends the value is that of x, whatever a is.
+    at_end = ((x == 0) | (x == 1)) & (b > 0) & ~(a <= 0)
+    valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & ~at_end
     a, b, inside = torch.where(valid, a, 1.0), torch.where(valid, b, 1.0), torch.where(valid, x, 0.5)
     # The fraction converges fast below the mean; above it the complement is computed.
     swap = inside > (a + 1) / (a + b + 2)
@@ -100,7 +102,7 @@ def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     )
     value = torch.where(edge, 0.0, front * _beta_fraction(p, q, z))
     value = torch.where(swap, 1 - value, value)
-    return torch.where(valid, value, float("nan")).to(dtype)
+    return torch.where(at_end, x, torch.where(valid, value, float("nan"))).to(dtype)
 
 
 def _beta_fraction(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

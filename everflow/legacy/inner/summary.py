@@ -5,7 +5,17 @@
 import re
 
 from everflow.summary.v2 import create_file_writer as create_file_writer_v2
-from everflow.summary.v2 import create_noop_writer, experimental, record_if, write
+from everflow.summary.v2 import (
+    create_noop_writer,
+    experimental,
+    record_if,
+    run_metadata,
+    run_metadata_graphs,
+    trace_export,
+    trace_off,
+    trace_on,
+    write,
+)
 from everflow.summary.writer import FileWriter as SummaryWriter
 from everflow.summary.writer import FileWriterCache as SummaryWriterCache
 from everflow.summary.writing_ops import all_summary_ops as all_v2_summary_ops

@@ -60,7 +60,7 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     if graph.executes and dtype is None and isinstance(value, (list, tuple)):
         dtype = _type_of_first(value)
     try:
-        array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
+        array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast, arrays=graph.executes)
     except TypeError as e:
         if graph.executes and not _holds_one_kind(value):
             raise ValueError(f"{value!r}, of {type(value)}, can't become a tensor: {e}") from None
@@ -79,7 +79,7 @@ def _type_of_first(values):
     keeps its width, a whole number never does; None leaves it to the values.
     """
     leaves = nest.flatten(values)
-    first = leaves[0] if leaves else None
+    first = leaves[0] if leaves and np.size(leaves[0]) else None
     kind = first.dtype if isinstance(first, (np.generic, np.ndarray)) else np.dtype(np.float32)
     if kind in (np.float64, np.float16):
         return dtypes.as_dtype(kind)

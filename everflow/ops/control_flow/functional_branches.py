@@ -177,13 +177,22 @@ def _branches_of(op):
     return [op.graph._get_function(call.name) for call in calls]
 
 
+class _BranchBackward(BodyGraph):
+    """The body of a branch's gradient: constants of the branch are drawn anew, everything else of it is captured."""
+
+    def capture(self, tensor, consumer=None):
+        if tensor.graph is not self and tensor.op.type == "Const" and tensor not in self.captures:
+            return self.repeat_constant(tensor)
+        return super().capture(tensor, consumer)
+
+
 @gradient("If", "StatelessIf", "Case")
 def _branches_grad(op, *grads):
     graph = get_default_graph()
     grads = given(op, grads)
     branches = _branches_of(op)
     bodies = [f.body() for f in branches]
-    backwards = [Backward(body, grads, f"{f.name}_grad") for f, body in zip(branches, bodies)]
+    backwards = [Backward(body, grads, f"{f.name}_grad", _BranchBackward) for f, body in zip(branches, bodies)]
     wanted = [any(b.results[i] is not None for b in backwards) for i in range(len(op.inputs) - 1)]
     if not any(wanted):
         return [None] * len(op.inputs)
@@ -219,7 +228,8 @@ def _kept(op, branches, bodies, backwards, graph):
     """For each branch {value outside: its placeholder in the backward body}. What a branch computes becomes an output
     of the op.
     """
-    given = [dict(zip(body.inputs, op.inputs[1:])) for body in bodies]
+    # What is an input or an output of the op already; the first where a branch gives a value twice.
+    given = [dict(zip(body.outputs[::-1], op.outputs[::-1])) | dict(zip(body.inputs, op.inputs[1:])) for body in bodies]
     kept = [(mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in given[mine]]
     saved = {}
     if kept:

@@ -12,7 +12,7 @@ import numpy as np
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import call_attr
+from everflow.framework.functions import DrawnFunction, body_of, call_attr
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
@@ -82,6 +82,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
             test.controls = stateful_ops(test)
         [condition] = finished(test, [condition if test.orders_state else test.capture(condition)])
     again, inputs = draw("body")
+    for tensor in test.captures:
+        again.capture(tensor)
     with again.as_default():
         result = body(*packed(inputs))
         if not nest.is_sequence_or_composite(result):
@@ -152,6 +154,8 @@ class _LoopBackward(BodyGraph):
     def capture(self, tensor, consumer=None):
         if tensor.graph is self:
             return tensor
+        while tensor.op.type == "Identity":
+            tensor = tensor.op.inputs[0]
         if tensor in self._invariant:
             known = tensor in self.captures
             stand_in = super().capture(tensor, consumer)
@@ -160,12 +164,9 @@ class _LoopBackward(BodyGraph):
             return stand_in
         if tensor not in self._found:
             self._found[tensor] = (
-                self._constant(tensor.op) if tensor.op.type == "Const" else self._popped(tensor, consumer)
+                self.repeat_constant(tensor) if tensor.op.type == "Const" else self._popped(tensor, consumer)
             )
         return self._found[tensor]
-
-    def _constant(self, op):
-        return self.add_op(op.definition, [], [t.dtype for t in op.outputs], dict(op.attrs), "Const").outputs[0]
 
     def _popped(self, tensor, consumer):
         held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
@@ -190,7 +191,7 @@ def _element_shape(tensor):
 def _while_grad(op, *grads):
     graph = get_default_graph()
     test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
-    body = again.body()
+    body = _as_stored(again, op.inputs)
     grads = given(op, grads)
     backward = Backward(body, grads, f"{again.name}_grad", functools.partial(_LoopBackward, body))
     back = backward.graph
@@ -202,7 +203,9 @@ def _while_grad(op, *grads):
     with back.as_default():
         outputs = returned(back, [back.counted[0] + 1, *back.counted[1:], *results])
     # Drawing all this may have taken further values, so what is kept is known only now.
-    saved = dict(zip(body.inputs, op.outputs)) | dict(zip(back.lists, _keep(op, test, again, back.lists, graph)))
+    saved = {t: op.outputs[i] for t in back.lists if (i := _list_of(t, body)) is not None}
+    fresh = [t for t in back.lists if t not in saved]
+    saved = dict(zip(body.inputs, op.outputs)) | saved | dict(zip(fresh, _keep(op, test, again, body, fresh, graph)))
     outside = [saved[t] for t, _, _ in back.carried]
     inputs = [*back.inputs, *(t for _, t, _ in back.carried)]
     outputs += [t for _, _, t in back.carried]
@@ -221,17 +224,38 @@ def _while_grad(op, *grads):
     return [next(found) if g is not None else None for g in grads]
 
 
-def _keep(op, test, again, tensors, graph):
+def _as_stored(function, inputs):
+    """A loop's body as TensorFlow differentiates it: read back from the definition, with the names in it, and without
+    what the drawn one knows of variables' shapes. The user's lines stay.
+    """
+    body = body_of(function.definition, function._library, shapes=[t.shape for t in inputs])
+    for op in body.graph.get_operations():
+        body.graph.unique_name(op.name)
+    if isinstance(function, DrawnFunction):
+        arguments = {t.op for t in function.body().inputs}
+        drawn = (op for op in function.body().graph.get_operations() if op not in arguments)
+        for node, op in zip(function.definition.node_def, drawn):
+            body.graph.get_operation_by_name(node.name)._frames = op._frames
+    return body
+
+
+def _list_of(tensor, body):
+    """Which output of a loop's body is the list that an earlier gradient has this tensor pushed onto, or None."""
+    lists = {c.outputs[0] for c in tensor.consumers() if c.type == "TensorListPushBack" and c.inputs[1] is tensor}
+    return next((index for index, output in enumerate(body.outputs) if output in lists), None)
+
+
+def _keep(op, test, again, body, tensors, graph):
     """Let a loop push these tensors of its body onto lists; returns the lists as outputs of the loop."""
     if not tensors:
         return []
-    condition, body = test.body(), again.body()
+    condition = test.body()
     started, pushed, body_inputs, test_inputs = [], [], [], []
     for tensor in tensors:
         shape = _element_shape(tensor)
         with op.graph.as_default(), control_dependencies(None):
             empty = raw.EmptyTensorList(
-                element_shape=constant(shape) if tensor.shape.is_fully_defined() else shape,
+                element_shape=shape if shape.size else constant(shape),
                 max_num_elements=op.inputs[1] if op.inputs[1].dtype.base_dtype == dtypes.int32 else -1,
                 element_dtype=tensor.dtype.base_dtype,
                 name=f"{tensor.name.replace(':', '_')}/accumulator",

@@ -100,6 +100,11 @@ class BodyGraph(FuncGraph):
         if isinstance(self.outer_graph, BodyGraph):
             self.outer_graph.variable_accessed(variable)
 
+    def repeat_constant(self, tensor):
+        """A constant of another graph, drawn here anew."""
+        op = tensor.op
+        return self.add_op(op.definition, [], [t.dtype for t in op.outputs], dict(op.attrs), "Const").outputs[0]
+
     def _capture_name(self, tensor, consumer):
         if tensor.is_eager:
             return "unknown"

@@ -14,6 +14,7 @@ from everflow.framework.nesting import room_for_a_body
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
+from everflow.ops.functions import collection
 from everflow.ops.functions.bodies import BodyGraph, define, grow, returned, unique_name
 from everflow.ops.gradients.reverse import gradients, is_trainable
 
@@ -217,6 +218,7 @@ def _call_eagerly(function, values):
 def _run(function, values):
     build = raw.StatefulPartitionedCall if function.op_definition.is_stateful else raw.PartitionedCall
     function.add_to_graph(get_default_graph())
+    collection.note(function)
     types = [t.dtype.base_dtype for t in function.body().outputs]
     found = build(
         args=values,

@@ -40,6 +40,9 @@ class _MutableTable(LookupInterface):
         if self._checkpoint:
             add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, self._checkpoint_key()))
 
+    def _gather_saveables_for_checkpoint(self):
+        return {"table": lambda name: TableSaveable(self, name)}
+
     @property
     def name(self):
         return self.resource_handle._op_name.split("/")[-1]

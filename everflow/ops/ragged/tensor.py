@@ -14,6 +14,8 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
+from everflow.ops.checks import shapes
+from everflow.ops.checks import values as check
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.segments import row_splits_to_segment_ids
 from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
@@ -79,9 +81,16 @@ class RaggedTensor(CompositeTensor):
             else:
                 nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
             if validate:
-                rowids = _checked(
-                    "from_value_rowids", rowids, _ascending(rowids, 0), _below(rowids, nrows), _as_many(values, rowids)
-                )
+                count = nvals(values, rowids.dtype)
+                given = array.shape(rowids, out_type=rowids.dtype)[0]
+                with _Checks("from_value_rowids", values) as checks:
+                    checks.rank(rowids, 1)
+                    checks.rank(nrows, 0)
+                    checks.equal(count, given)
+                    checks.not_negative(rowids[:1])
+                    checks.ascending(rowids)
+                    checks.less(rowids[-1:], nrows)
+                rowids = checks.before(rowids)
             ids, count = math.cast(rowids, dtypes.int32), math.cast(nrows, dtypes.int32)
             lengths = math.bincount(ids, minlength=count, maxlength=count, dtype=rowids.dtype)
             static = _static_rows(nrows)
@@ -97,9 +106,13 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowSplits", [values, row_splits]):
             values, splits = _values_and(values, row_splits, "row_splits")
             if validate:
-                splits = _checked(
-                    "from_row_splits", splits, _starts_at_zero(splits), _ascending(splits), _ends_at(splits[-1], values)
-                )
+                count = nvals(values, splits.dtype)
+                with _Checks("from_row_splits", values) as checks:
+                    checks.rank(splits, 1)
+                    checks.zero(splits[0])
+                    checks.ascending(splits)
+                    checks.equal(splits[-1], count)
+                splits = checks.before(splits)
             return cls(values, splits, internal=True)
 
     @classmethod
@@ -108,9 +121,12 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowLengths", [values, row_lengths]):
             values, lengths = _values_and(values, row_lengths, "row_lengths")
             if validate:
-                lengths = _checked(
-                    "from_row_lengths", lengths, _not_negative(lengths), _ends_at(math.reduce_sum(lengths), values)
-                )
+                total, count = math.reduce_sum(lengths), nvals(values, lengths.dtype)
+                with _Checks("from_row_lengths", values) as checks:
+                    checks.rank(lengths, 1)
+                    checks.not_negative(lengths)
+                    checks.equal(total, count)
+                lengths = checks.before(lengths)
             return cls(values, _splits_of(lengths), cached_row_lengths=lengths, internal=True)
 
     @classmethod
@@ -118,9 +134,15 @@ class RaggedTensor(CompositeTensor):
         """From where each row begins."""
         with name_scope(name, "RaggedFromRowStarts", [values, row_starts]):
             values, starts = _values_and(values, row_starts, "row_starts")
+            count = nvals(values, starts.dtype)
             if validate:
-                starts = _checked("from_row_starts", starts, _starts_at_zero(starts[:1]), _ascending(starts))
-            return cls(values, array.concat([starts, [nvals(values, starts.dtype)]], axis=0), internal=True)
+                with _Checks("from_row_starts", values) as checks:
+                    checks.rank(starts, 1)
+                    checks.zero(starts[:1])
+                    checks.ascending(starts)
+                    checks.at_most(starts[-1:], count)
+                starts = checks.before(starts)
+            return cls(values, array.concat([starts, [count]], axis=0), internal=True)
 
     @classmethod
     def from_row_limits(cls, values, row_limits, name=None, validate=True):
@@ -128,7 +150,13 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowLimits", [values, row_limits]):
             values, limits = _values_and(values, row_limits, "row_limits")
             if validate:
-                limits = _checked("from_row_limits", limits, _ascending(limits, 0), _ends_at(limits[-1:], values))
+                count = nvals(values, limits.dtype)
+                with _Checks("from_row_limits", values) as checks:
+                    checks.rank(limits, 1)
+                    checks.not_negative(limits[:1])
+                    checks.ascending(limits)
+                    checks.equal(limits[-1:], count)
+                limits = checks.before(limits)
             zero = array.zeros([1], limits.dtype)
             return cls(values, array.concat([zero, limits], axis=0), internal=True)
 
@@ -418,37 +446,41 @@ def _static_rows(nrows):
 # Checks that run with the graph
 
 
-def _checked(maker, tensor, *conditions):
-    """`tensor`, once all conditions (tensor, what it says) hold."""
-    prefix = f"Arguments to {maker} do not form a valid RaggedTensor"
-    checks = [raw.Assert(condition=holds, data=[f"{prefix}: {meaning}"]) for holds, meaning in conditions]
-    return with_dependencies(checks, tensor)
+class _Checks:
+    """The checks that a row partition has to pass before it is used; last, that values have rows."""
 
+    def __init__(self, maker, values):
+        self._message = f"Arguments to {maker} do not form a valid RaggedTensor"
+        self._values, self._made = values, []
 
-def _starts_at_zero(splits):
-    return math.reduce_all(math.equal(splits[:1], 0)), "the first row begins at 0"
+    def __enter__(self):
+        return self
 
+    def __exit__(self, kind, error, trace):
+        if kind is None and not isinstance(self._values, RaggedTensor):
+            self._made.append(shapes.assert_rank_at_least(self._values, 1))
 
-def _ascending(tensor, least=None):
-    holds = math.reduce_all(math.greater_equal(tensor[1:], tensor[:-1]))
-    if least is not None:
-        holds = math.logical_and(holds, math.reduce_all(math.greater_equal(tensor, least)))
-    return holds, "row partitions never go down"
+    def rank(self, tensor, rank):
+        self._made.append(shapes.assert_rank(tensor, rank))
 
+    def zero(self, tensor):
+        self.equal(tensor, array.constant(0, tensor.dtype))
 
-def _not_negative(tensor):
-    return math.reduce_all(math.greater_equal(tensor, 0)), "row lengths are not negative"
+    def equal(self, x, y):
+        self._made.append(check.assert_equal(x, y, message=self._message))
 
+    def less(self, x, y):
+        self._made.append(check.assert_less(x, y, message=self._message))
 
-def _below(rowids, nrows):
-    return math.reduce_all(math.less(rowids, nrows)), "row numbers are below nrows"
+    def at_most(self, x, y):
+        self._made.append(check.assert_less_equal(x, y, message=self._message))
 
+    def not_negative(self, tensor):
+        self._made.append(check.assert_non_negative(tensor, message=self._message))
 
-def _as_many(values, rowids):
-    return math.equal(
-        nvals(values, rowids.dtype), array.shape(rowids, out_type=rowids.dtype)[0]
-    ), "there is a row number for each value"
+    def ascending(self, tensor):
+        self.not_negative(tensor[1:] - tensor[:-1])
 
-
-def _ends_at(last, values):
-    return math.reduce_all(math.equal(last, nvals(values, last.dtype))), "the last row ends with the last value"
+    def before(self, tensor):
+        """The tensor, once all checks have passed."""
+        return with_dependencies(self._made, tensor)

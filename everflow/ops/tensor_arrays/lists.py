@@ -37,7 +37,15 @@ _BEGINNINGS = {
     "TensorListScatterV2": 2,
 }
 _HANDING_ON = frozenset(
-    ["Identity", "TensorListPushBack", "TensorListPopBack", "TensorListSetItem", "TensorListResize"]
+    [
+        "AddN",
+        "Identity",
+        "ZerosLike",
+        "TensorListPushBack",
+        "TensorListPopBack",
+        "TensorListSetItem",
+        "TensorListResize",
+    ]
     + ["TensorListScatterIntoExistingList"]
 )
 _begun_by: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

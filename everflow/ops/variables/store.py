@@ -197,6 +197,8 @@ class VariableStore:
             initializer = default_initializer(name, dtype)
         with init_scope():
             initial_value, variable_dtype = _initial_value(initializer, from_value, shape, dtype, partition_info)
+        if options["use_resource"] is None:
+            options = {**options, "use_resource": variables.resource_variables_enabled()}
         variable = variables.Variable(initial_value=initial_value, name=name, dtype=variable_dtype, **options)
         if self.keeps_eager or not executing_eagerly():
             self._vars[name] = variable

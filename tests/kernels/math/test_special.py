@@ -55,6 +55,7 @@ def test_derivative_of_the_incomplete_gamma_function_by_its_parameter(sess):
         (lambda: tf.polygamma([1.5, 0.0], [2.0, 2.0]), [NAN, special.digamma(2.0)]),
         (lambda: tf.igamma([1.0, -1.0, 2.0], [0.0, 1.0, INF]), [0.0, NAN, 1.0]),
         (lambda: tf.betainc([-1.0, 1.0], [1.0, 1.0], [0.5, 2.0]), [NAN, NAN]),
+        (lambda: tf.betainc([NAN, INF, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0]), [0.0, 1.0, NAN, NAN]),
         (lambda: tf.erf(tf.constant([-INF, 0.0, INF])), [-1.0, 0.0, 1.0]),
         (lambda: tf.erfc(tf.constant([-INF, 0.0, INF])), [2.0, 1.0, 0.0]),
     ],

@@ -62,6 +62,13 @@ def test_few_values_fill_a_shape(value, shape, expected):
         (lambda: tf.convert_to_tensor(tf.TensorShape([2]), tf.float32), TypeError),
         (lambda: tf.convert_to_tensor(tf.Dimension(None)), ValueError),
         (lambda: tf.placeholder_with_default([1, 2], [3]), ValueError),
+        (lambda: tf.constant([np.array([1.0]), np.array([2.0])]), ValueError),
+        (lambda: tf.constant([np.array([1.0]), [2.0]], shape=[2]), ValueError),
+        (lambda: tf.constant([np.array([1.0]), np.array([2.0, 3.0])]), TypeError),
+        (lambda: tf.constant([[1.0], np.array([2.0])], tf.float32), TypeError),
+        (lambda: tf.constant([np.array(1)], tf.int32), TypeError),
+        (lambda: tf.constant([["a"], np.array(["b"])]), TypeError),
+        (lambda: tf.make_tensor_proto([np.array(["a"])]), ValueError),
     ],
 )
 def test_values_that_are_no_constants(build, error):
@@ -119,3 +126,31 @@ def test_a_placeholder_with_a_default_may_be_fed():
 def test_the_first_number_decides_on_the_type_when_executing_eagerly(values, name):
     with eager_mode():
         assert tf.constant(values).dtype.name == name
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "made"),
+    [
+        ([np.array([1.0, 2.0]), [3.0, 4.0]], None, tf.float64),
+        ([np.array([1, 2])], tf.float32, tf.float32),
+        ([np.array(["a"]), np.array([b"b"])], None, tf.string),
+        ([np.array([]), np.array([])], None, tf.float32),
+    ],
+)
+def test_lists_hold_arrays_when_executing_eagerly(values, dtype, made):
+    with eager_mode():
+        assert tf.constant(values, dtype).dtype == made
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "error"),
+    [
+        ([np.array([1.0])], tf.int32, TypeError),
+        ([np.array([True])], tf.float32, TypeError),
+        ([np.array(["a"])], tf.float32, TypeError),
+        ([np.array([1.0]), np.array([2.0, 3.0])], None, ValueError),
+    ],
+)
+def test_arrays_in_lists_fit_their_type_when_executing_eagerly(values, dtype, error):
+    with eager_mode(), pytest.raises(error):
+        tf.constant(values, dtype)

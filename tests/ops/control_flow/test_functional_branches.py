@@ -81,3 +81,14 @@ def test_second_derivatives_within_a_branch_go_through_what_it_captured():
 
     found = tf.cond(tf.placeholder_with_default(True, []), second, lambda: tf.constant(0.0))
     assert run(found, {x: 0.5}) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5), rel=1e-6)
+
+
+def test_constants_of_a_branch_and_its_results_are_not_kept_again():
+    x = tf.placeholder(tf.float32, [])
+    y = tf.cond(x > 0.0, lambda: x * x * x, lambda: x * 2.0)
+    (dx,) = tf.gradients(y, x)
+    op = y.op.inputs[0].op
+    assert len(op.outputs) == 2
+    (ddx,) = tf.gradients(dx, x)
+    assert len(op.outputs) == 2
+    assert run([dx, ddx], {x: 2.0}) == [12.0, 12.0] and run([dx, ddx], {x: -2.0}) == [2.0, 0.0]

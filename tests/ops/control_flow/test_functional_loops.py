@@ -116,3 +116,33 @@ def test_a_condition_is_one_bool():
             run(drawn, {x: [1.0, 2.0]})
     with pytest.raises(TypeError, match="enters the loop with type"):
         tf.while_loop(lambda v: True, lambda v: tf.cast(v, tf.int32), [x])
+
+
+def _accumulators():
+    graph = tf.get_default_graph()
+    return {op.name.split("/", 2)[2]: op for op in graph.get_operations() if op.type == "EmptyTensorList"}
+
+
+def test_what_a_gradient_keeps_of_a_loop_is_named_and_shaped_as_in_tensorflow():
+    x = tf.placeholder(tf.float32, [None, 3])
+    n = tf.shape(x)[0]
+    w = tf.get_variable("w", [3], use_resource=True)
+    _, y = tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, tf.identity(t * w) * x[i]), [0, w + 0.0])
+    tf.gradients(y, x)
+    kept = _accumulators()
+    # What the condition takes from outside has its name in the body first, and an Identity is not kept beside its input.
+    assert "strided_slice_1_0/accumulator" in kept and not any("Identity" in name for name in kept)
+    shapes = {name: op.inputs[0].op.name.rpartition("/")[2] for name, op in kept.items()}
+    assert shapes["strided_slice_1_0/accumulator"] == "element_shape"
+    assert tf.get_static_value(kept["mul/ReadVariableOp_0/accumulator"].inputs[0]) == -1
+
+
+def test_a_further_gradient_takes_what_is_kept_already():
+    x = tf.placeholder(tf.float32, [])
+    _, y = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * t * x), [0, x])
+    (dx,) = tf.gradients(y, x)
+    first = set(_accumulators())
+    (ddx,) = tf.gradients(dx, x)
+    later = {name for name in set(_accumulators()) - first if not name.startswith("gradients")}
+    assert not [name for name in later if "while_grad_grad" not in name]
+    np.testing.assert_allclose(run([dx, ddx], {x: 1.1}), [15 * 1.1**14, 210 * 1.1**13], rtol=1e-5)

@@ -97,3 +97,15 @@ def test_the_dense_table_of_version_two():
         sess.run(table.erase(tf.constant([1], tf.int64)))
         assert sess.run(table.lookup(np.int64([1, 2]))).tolist() == [b"none", b"b"]
     assert table.lookup(tf.placeholder(tf.int64, [None, 3])).shape.as_list() == [None, 3]
+
+
+def test_a_checkpoint_of_objects_holds_a_table(tmp_path):
+    made = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=-1, deleted_key=-2)
+    checkpoint = tf.train.Checkpoint(table=made)
+    with tf.Session() as sess:
+        sess.run(made.insert(tf.constant([1], tf.int64), tf.constant([10], tf.int64)))
+        path = checkpoint.save(str(tmp_path / "saved"), session=sess)
+    assert "table/.ATTRIBUTES/table-keys" in dict(tf.train.list_variables(path))
+    with tf.Session() as sess:
+        checkpoint.restore(path).run_restore_ops(sess)
+        assert sess.run(made.lookup(tf.constant([1, 2], tf.int64))).tolist() == [10, -1]

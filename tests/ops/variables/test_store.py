@@ -101,3 +101,17 @@ def test_defaults_of_other_types(dtype, expected):
     with tf.Session() as sess:
         sess.run(v.initializer)
         assert sess.run(v) == expected
+
+
+def test_creators_are_told_the_kind_of_a_variable():
+    told = []
+
+    def creator(next_creator, **options):
+        told.append(options["use_resource"])
+        return next_creator(**options)
+
+    with tf.Graph().as_default(), tf.variable_creator_scope(creator):
+        tf.get_variable("ref", [])
+        tf.get_variable("resource", [], use_resource=True)
+        tf.Variable(1.0)
+    assert told == [False, True, None]

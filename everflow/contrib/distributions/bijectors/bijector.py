@@ -36,6 +36,8 @@ class Bijector:
         inverse_min_event_ndims=None,
         name=None,
     ):
+        if type(self) is Bijector:
+            raise TypeError("Bijector is what all kinds share: subclass it, with _forward and _inverse")
         if forward_min_event_ndims is None and inverse_min_event_ndims is None:
             raise ValueError("forward_min_event_ndims or inverse_min_event_ndims must be given: the rank of events")
         self._graph_parents = graph_parents or []
@@ -50,6 +52,9 @@ class Bijector:
         self._known: dict = {"forward": {}, "inverse": {}}
         self._constant_log_det: dict = {}
         self._log_dets: dict = {"forward": {}, "inverse": {}}
+
+    # Whether no two values are mapped to one; `AbsoluteValue`, say, is not injective.
+    _is_injective = True
 
     graph_parents = property(lambda self: self._graph_parents, doc="The tensors it is made of.")
     forward_min_event_ndims = property(lambda self: self._forward_min_event_ndims, doc="The rank that `forward` takes.")

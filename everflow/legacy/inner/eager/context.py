@@ -15,6 +15,7 @@ from everflow.eager.mode import ASYNC, SYNC
 from everflow.framework import devices as device_names
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, name_scope
 from everflow.framework.seeds import set_random_seed as set_global_seed
+from everflow.ops.functions import collection
 from everflow.runtime.process_options import PROCESS
 
 GRAPH_MODE, EAGER_MODE = 0, 1
@@ -43,6 +44,10 @@ class Context:
     soft_device_placement = property(
         lambda self: get_soft_device_placement(), lambda self, enabled: set_soft_device_placement(enabled)
     )
+
+    enable_graph_collection = enable_run_metadata = staticmethod(collection.start)
+    disable_graph_collection = disable_run_metadata = staticmethod(collection.stop)
+    export_run_metadata = staticmethod(collection.take)
 
     def ensure_initialized(self) -> None:
         """From here on devices and threads stay as they are."""
