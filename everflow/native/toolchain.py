@@ -39,6 +39,7 @@ _OF_PROCESSORS = (
     *("vendor_id", "cpu family", "model", "stepping", "flags"),
     *("CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"),
 )
+_CPU_INFO = pathlib.Path("/proc/cpuinfo")
 _COMPILER = pathlib.Path(__file__).with_name("compiler_process.py")
 
 
@@ -142,7 +143,7 @@ def _processor() -> str:
 def _told_by_linux() -> str:
     """What Linux says of the first processor, but for what changes from one moment to the next."""
     try:
-        text = pathlib.Path("/proc/cpuinfo").read_text()
+        text = _CPU_INFO.read_text()
     except OSError:
         return ""
     said = dict(re.findall(r"^(\S[^\t:]*?)\s*: (.*)$", text.partition("\n\n")[0], re.MULTILINE))

@@ -73,3 +73,14 @@ def test_a_program_that_ends_gets_no_code():
     compiler.end()
     with pytest.raises(Ending):
         compiler.compile(text())
+
+
+def test_code_is_kept_for_what_this_processor_can_do(monkeypatch, tmp_path):
+    cpu = tmp_path / "cpuinfo"
+    cpu.write_text("vendor_id\t: Some\nmodel\t\t: 7\ncpu MHz\t\t: 1234.5\nflags\t\t: sse avx\n\nflags\t: other\n")
+    monkeypatch.setattr(toolchain, "_CPU_INFO", cpu)
+    assert toolchain._told_by_linux().splitlines()[1:] == ["vendor_id Some", "model 7", "flags sse avx"]
+    cpu.write_text("something else\n")
+    assert toolchain._told_by_linux() == ""
+    monkeypatch.setattr(toolchain, "_CPU_INFO", tmp_path / "none")
+    assert toolchain._told_by_linux() == ""
