@@ -92,14 +92,15 @@ class _Compiler:
         return image
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):  # what was not written yet is lost on purpose
-                        pipe.close()
-            self._process.wait()
-            self._process = None
+        process, self._process = self._process, None  # the end of the program and a thread may both come here
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what was not written yet is lost on purpose
+                    pipe.close()
+        process.wait()
 
     def end(self) -> None:
         """The program ends: whoever waits for code gets none."""
