@@ -106,7 +106,7 @@ def draw(path: Path = PICTURE) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(WORKERS, map(str, WORKERS))
-    axes.set_yticks([0.3, 0.5, 1, 2, 5, 10], ["0.3", "0.5", "1", "2", "5", "10"])
+    axes.set_yticks([0.1, 0.2, 0.5, 1, 2, 5, 10, 20], ["0.1", "0.2", "0.5", "1", "2", "5", "10", "20"])
     axes.minorticks_off()
     axes.set_xlabel("workers")
     axes.set_ylabel("seconds of a step")
