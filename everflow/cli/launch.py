@@ -11,8 +11,10 @@ first that fails ends the others, and its exit code is that of the command. Para
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import random
 import secrets
 import signal
 import socket
@@ -27,6 +29,7 @@ USAGE = (
 )
 # How long processes may take to end when they are asked to.
 _GRACE_SECONDS = 5.0
+_PORTS = range(20_000, 32_000)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,11 +116,14 @@ def plan_tasks(workers: int, servers: int = 0, evaluator: bool = False) -> list[
 
 
 def _free_addresses(count: int) -> list[str]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return [f"localhost:{port}" for port in ports]
+    """Addresses that nobody listens at, below the ports that connections get: no connection takes one before its server does."""
+    ports: list[int] = []
+    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            ports.append(port)
+        if len(ports) == count:
+            return [f"localhost:{port}" for port in ports]
+    raise RuntimeError(f"{count} ports from {_PORTS[0]} to {_PORTS[-1]} are wanted; only {len(ports)} are free")
 
 
 class Launch:
