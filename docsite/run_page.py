@@ -25,6 +25,7 @@ from docsite.blocks import ROOT, Block, blocks
 TOLERANCE = 0.02
 _PARTS = re.compile(r"(\.\.\.|-?\d+\.\d*(?:e[-+]?\d+)?|\s+)")
 _COMMANDS = {"everflow": ["-m", "everflow"], "python": []}  # what follows `python`
+_FRESH = {"profile"}  # commands whose switches are read when the package is imported
 
 
 def agree(expected: str, printed: str) -> bool:
@@ -99,6 +100,8 @@ class Runner:
                 continue
             with tempfile.TemporaryFile("w+") as file:
                 environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
+                if words[1] in _FRESH:
+                    environment.pop(warm.VARIABLE, None)
                 code = warm.python([*_COMMANDS[words[0]], *words[1:]], environment, file.fileno())
                 file.seek(0)
                 printed = file.read()

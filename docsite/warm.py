@@ -26,14 +26,17 @@ _LONGEST_REQUEST = 1 << 20
 
 
 def python(arguments: Sequence[str], env: Mapping[str, str], output: int, timeout: float | None = None) -> int:
-    """Run `python ARGUMENTS` in this folder and give its exit code; both its outputs go to the file descriptor `output`."""
-    if VARIABLE not in os.environ:
+    """Run `python ARGUMENTS` in this folder and give its exit code; both its outputs go to the file descriptor `output`.
+
+    Where `env` names the socket, the process is a fork of the one that answers there.
+    """
+    if VARIABLE not in env:
         command = [sys.executable, *arguments]
         return subprocess.run(command, env=env, stdout=output, stderr=subprocess.STDOUT, timeout=timeout).returncode
     request = json.dumps({"arguments": list(arguments), "cwd": os.getcwd(), "env": dict(env)}).encode()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.settimeout(timeout)
-        connection.connect(os.environ[VARIABLE])
+        connection.connect(env[VARIABLE])
         socket.send_fds(connection, [request], [output])
         answer = connection.recv(64)
     if not answer:
