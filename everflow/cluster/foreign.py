@@ -31,13 +31,21 @@ _FOLLOWING = {
 
 def adapted(graph_def: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     """A part as our plans take it; parts that our master made are that already."""
-    if any(edges.LEVEL in node.attr for node in graph_def.node):
+    if not any(node.op in _JOINED or node.name.startswith("_") or _is_foreign(node) for node in graph_def.node):
         return graph_def
     nodes = [each for node in graph_def.node for each in (_apart(node) if node.op in _JOINED else [node])]
     nodes = [_renamed(node) for node in nodes]
     made = graph_pb2.GraphDef(versions=graph_def.versions, library=graph_def.library)
     made.node.extend(_sends_first(nodes))
     return made
+
+
+def _is_foreign(node: node_def_pb2.NodeDef) -> bool:
+    """Whether a node is an end of an edge that TensorFlow's master has cut: ours are called "v:0" and "^v"."""
+    if node.op not in (edges.SEND, edges.RECV) or node.attr["client_terminated"].b:
+        return False
+    name = node.attr["tensor_name"].s
+    return b":" not in name and not name.startswith(b"^")
 
 
 def _renamed(node: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
@@ -87,7 +95,7 @@ def _sends_first(nodes: list[node_def_pb2.NodeDef]) -> list[node_def_pb2.NodeDef
     """The nodes with all that a `_Send` needs before it, those that wait for the fewest values first; what only waits
     comes last. Parts with loops keep their order.
     """
-    ends = [node for node in nodes if node.op == edges.SEND and not node.attr["client_terminated"].b]
+    ends = [node for node in nodes if node.op == edges.SEND and _is_foreign(node)]
     if not ends or any(node.op in ("NextIteration", "RefNextIteration") for node in nodes):
         return nodes
     by_name = {node.name: node for node in nodes}
