@@ -63,3 +63,8 @@ def test_a_saver_takes_a_path_in_bytes(tmp_path):
 
 def test_numpy_casts_as_it_did():
     assert np.cast["int32"]([1.5]).dtype == np.int32
+
+
+def test_numpy_gives_lists_where_it_did():
+    assert isinstance(np.meshgrid([1, 2], [3]), list) and isinstance(np.atleast_1d(1, 2), list)
+    assert isinstance(np.atleast_1d(1), np.ndarray)

@@ -20,6 +20,19 @@ def bring_back() -> None:
     np.fromstring = _fromstring(np.fromstring)
     for name in ("stack", "vstack", "hstack", "dstack", "column_stack", "row_stack", "sum"):
         setattr(np, name, _taking_iterators(getattr(np, name)))
+    for name in ("meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d"):
+        setattr(np, name, _giving_lists(getattr(np, name)))
+
+
+def _giving_lists(today: Callable) -> Callable:
+    """A function of several arrays that gave a list, to which programs append."""
+
+    @functools.wraps(today)
+    def function(*args, **kwargs):
+        made = today(*args, **kwargs)
+        return list(made) if isinstance(made, tuple) and not _asked_by_a_library() else made
+
+    return function
 
 
 def _lenient(make: Callable) -> Callable:
