@@ -6,9 +6,11 @@ The forms are registered when `ops/ragged` is loaded; before that there is no ra
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from everflow.framework.composites import CompositeTensor
+from everflow.framework.scopes import get_default_graph
 from everflow.platform.signatures import standing_for
 
 _forms: dict[str, Callable] = {}
@@ -38,9 +40,13 @@ def takes_ragged(operands: int = 1):
         @standing_for(function)
         def build(*args, **kwargs):
             form = ragged_form("elementwise", *args, *kwargs.values())
-            return (
-                function(*args, **kwargs) if form is None else form(function, args[:operands], args[operands:], kwargs)
-            )
+            if form is None:
+                return function(*args, **kwargs)
+            if not get_default_graph().executes:
+                # TensorFlow tries the function as it is before; the names that this takes stay taken.
+                with contextlib.suppress(TypeError, ValueError):
+                    return function(*args, **kwargs)
+            return form(function, args[:operands], args[operands:], kwargs)
 
         return build
 

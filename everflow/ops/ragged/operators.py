@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.ops import array, math
@@ -12,13 +14,13 @@ from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
 
 
-def _beside(rt, other):
-    """What stands beside each flat value of `rt`."""
+def _beside(rt, other, name):
+    """What stands beside each flat value of `rt`; `name` is the argument's."""
     if isinstance(other, RaggedTensor):
         return other
     if isinstance(other, RaggedTensorValue):
         return as_ragged_or_tensor(other, dtype=rt.dtype)
-    other = convert_to_tensor(other, dtype=None if isinstance(other, Tensor) else rt.dtype)
+    other = convert_to_tensor(other, dtype=None if isinstance(other, Tensor) else rt.dtype, name=name)
     inner = rt.flat_values.shape.rank
     if other.shape.rank is None or other.shape.rank == 0 or inner is not None and other.shape.rank < inner:
         return other
@@ -40,7 +42,9 @@ def elementwise(function, operands, options, keywords):
         operands = [as_ragged_or_tensor(x) if isinstance(x, RaggedTensorValue) else x for x in operands]
     ragged = next((x for x in operands if isinstance(x, RaggedTensor)), None)
     if ragged is not None:
-        operands = [x if x is ragged else _beside(ragged, x) for x in operands]
+        names = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+        names += [None] * len(operands)
+        operands = [x if x is ragged else _beside(ragged, x, name) for x, name in zip(operands, names)]
     return map_flat_values(function, *operands, *options, **keywords)
 
 

@@ -14,6 +14,8 @@ from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
 from everflow.ops.checks import values as check
 from everflow.ops.ragged.functions import map_flat_values
+from everflow.ops.ragged.functions import range as ragged_range
+from everflow.ops.ragged.segments import row_splits_to_segment_ids
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.strings import text
 
@@ -37,13 +39,12 @@ def reduce(kind, rt, axis=None, keepdims=None, name=None):
         raise ValueError("keepdims=True is not supported for RaggedTensors.")
     with name_scope(name, f"RaggedReduce{kind.capitalize()}", [rt]):
         if kind == "mean" and axis is not None:
-            total = _reduced(_REDUCTIONS["sum"], rt, axis)
-            count = _reduced(_REDUCTIONS["sum"], rt.with_flat_values(array.ones_like(rt.flat_values)), axis)
+            total = reduce("sum", rt, axis)
+            count = reduce("sum", rt.with_flat_values(array.ones_like(rt.flat_values)), axis)
             return map_flat_values(math.divide, total, count)
         if kind in ("any", "all") and axis is not None:
             numbers = rt.with_flat_values(math.cast(rt.flat_values, dtypes.int32))
-            whole = _reduced(_REDUCTIONS["max" if kind == "any" else "min"], numbers, axis)
-            return map_flat_values(math.greater, whole, 0)
+            return map_flat_values(math.cast, reduce("sum" if kind == "any" else "prod", numbers, axis), dtypes.bool)
         return _reduced(_REDUCTIONS[kind], rt, axis)
 
 
@@ -91,19 +92,13 @@ def _reduced(reduction, rt, axis):
         return rt
     axis = positive_axis(axis, rt.shape.rank)
     if axis == 0:
-        width = math.maximum(math.reduce_max(rt.row_lengths()), 0)
-        within = math.range(
-            array.shape(
-                rt.values if not isinstance(rt.values, RaggedTensor) else rt.values.row_splits,
-                out_type=rt.row_splits.dtype,
-            )[0]
-        )
-        if isinstance(rt.values, RaggedTensor):
-            within = within[:-1]
-        places = within - array.gather(rt.row_starts(), rt.value_rowids())
+        lengths = rt.row_splits[1:] - rt.row_splits[:-1]
+        width = math.maximum(math.reduce_max(lengths), 0)
+        places = ragged_range(lengths, row_splits_dtype=rt.row_splits.dtype).values
         return _by_segment(reduction, rt.values, places, width)
     if axis == 1:
-        return _by_segment(reduction, rt.values, rt.value_rowids(), rt.nrows())
+        count = array.shape(rt.row_splits, out_type=rt.row_splits.dtype)[0] - 1
+        return _by_segment(reduction, rt.values, row_splits_to_segment_ids(rt.row_splits), count)
     return rt.with_values(_reduced(reduction, rt.values, axis - 1))
 
 

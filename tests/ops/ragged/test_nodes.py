@@ -1,0 +1,56 @@
+"""The nodes that ragged tensors are drawn with, as TensorFlow 1.15.5 draws them."""
+
+import pytest
+
+import everflow as tf
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+
+def rows():
+    return tf.RaggedTensor.from_row_splits(
+        tf.constant([1.0, 2.0, 3.0, 4.0]), tf.constant([0, 2, 2, 4], tf.int64), validate=False
+    )
+
+
+def drawn_by(build):
+    """The names of the nodes that a call draws."""
+    given = rows()
+    before = len(tf.get_default_graph().get_operations())
+    build(given)
+    return [op.name for op in tf.get_default_graph().get_operations()[before:]]
+
+
+# The names that the plain function took before the ragged one was asked stay taken.
+@pytest.mark.parametrize(
+    ("build", "names"),
+    [
+        (tf.abs, ["Abs_1"]),
+        (tf.exp, ["Exp_1"]),
+        (lambda x: x + 1.0, ["y", "Add_1"]),
+        (lambda x: 1.0 - x, ["Sub/x", "x", "Sub_1"]),
+        (lambda x: tf.maximum(x, 2.0), ["y", "Maximum_1"]),
+    ],
+)
+def test_element_by_element(build, names):
+    assert drawn_by(build) == names
+
+
+@pytest.mark.parametrize(
+    ("maker", "partition", "checks"),
+    [
+        ("from_row_splits", [0, 3], ["assert_rank", "assert_equal_1", "assert_non_negative", "assert_equal_3"]),
+        ("from_row_lengths", [1, 2], ["assert_rank", "assert_non_negative", "assert_equal_1"]),
+        ("from_row_starts", [0, 1], ["assert_rank", "assert_equal_1", "assert_non_negative", "assert_less_equal"]),
+        ("from_row_limits", [1, 3], ["assert_rank", "assert_non_negative", "assert_non_negative_1", "assert_equal_1"]),
+    ],
+)
+def test_checks_of_row_partitions(maker, partition, checks):
+    getattr(tf.RaggedTensor, maker)([1, 2, 3], partition)
+    found = (op.name.split("/")[1] for op in tf.get_default_graph().get_operations())
+    assert list(dict.fromkeys(n for n in found if n.startswith("assert"))) == [*checks, "assert_rank_at_least"]
+
+
+def test_a_mean_is_two_sums():
+    found = dict.fromkeys(name.split("/")[1] for name in drawn_by(lambda x: tf.reduce_mean(x, 1)))
+    assert list(found) == ["RaggedReduceSum", "ones_like", "RaggedReduceSum_1", "truediv"]
