@@ -1,10 +1,9 @@
 # Made by `make stubs`.
-from everflow import get_static_value as _get_static_value
 import everflow as _tf
 from everflow._typing import Any, ScalarLike, TensorLike
 
 def alpha_dropout(x: TensorLike, keep_prob: Any, noise_shape: Any = None, seed: TensorLike | None = None, name: str | None = None) -> _tf.Tensor: ...
-constant_value = _get_static_value
+def constant_value(tensor: Any, partial: bool = False) -> None | Any: ...
 from everflow.nn import conv1d_transpose as conv1d_transpose
 from everflow import convert_to_tensor as convert_to_tensor
 from everflow import custom_gradient as custom_gradient

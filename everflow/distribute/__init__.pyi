@@ -78,7 +78,9 @@ class ReplicaContext:
 
 class Server:
     _address: Any
+    _host: Any
     _is_started: Any
+    _lanes: Any
     _lock: Any
     _master: Any
     _peers: Any

@@ -162,6 +162,7 @@ class Estimator:
     _model_fn: Any
     _params: Any
     _session_config: Any
+    _training: Any
     _warm_start_settings: Any
     def __init__(self, model_fn: Callable[..., Any] | None, model_dir: PathLike | None = None, config: Any = None, params: Any = None, warm_start_from: Any = None) -> None: ...
     def _assert_members_are_not_overridden(self) -> None: ...
