@@ -53,15 +53,22 @@ class Scope:
         made.copy_from(other)
         return made
 
+    def _outwards(self):
+        """This scope, the one around it, and so on."""
+        scope = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
     def merge_from(self, other):
-        """Add what another scope has."""
-        if (other.parent is None) != (self.parent is None):
-            raise ValueError("scopes at different depths can't be merged")
-        if other.parent is not None:
-            self.parent.merge_from(other.parent)
-        self.modified |= other.modified
-        self.read |= other.read
-        self.params.update(other.params)
+        """Add what another scope has, and those around it."""
+        mine, theirs = [*self._outwards()], [*other._outwards()]
+        if len(mine) != len(theirs):
+            raise ValueError(f"scopes at different depths can't be merged: {len(mine)} and {len(theirs)}")
+        for scope, more in zip(mine, theirs):
+            scope.read |= more.read
+            scope.modified |= more.modified
+            scope.params.update(more.params)
 
     def mark_read(self, name):
         """A name is read."""

@@ -138,22 +138,27 @@ class QnResolver(nodes.NodeTransformer):
     """Notes on every name of a tree which one it is."""
 
     def visit_Name(self, node):
-        node = self.generic_visit(node)
-        anno.setanno(node, anno.Basic.QN, QN(node.id))
-        return node
+        return self._noted(node, lambda: QN(node.id))
 
     def visit_Attribute(self, node):
-        node = self.generic_visit(node)
-        if anno.hasanno(node.value, anno.Basic.QN):
-            anno.setanno(node, anno.Basic.QN, QN(anno.getanno(node.value, anno.Basic.QN), attr=node.attr))
-        return node
+        return self._noted(node, lambda: self._part(node, attr=node.attr))
 
     def visit_Subscript(self, node):
-        node = self.generic_visit(node)
-        index = self._index(node)
-        if index is not None and anno.hasanno(node.value, anno.Basic.QN):
-            anno.setanno(node, anno.Basic.QN, QN(anno.getanno(node.value, anno.Basic.QN), subscript=index))
+        return self._noted(node, lambda: self._part(node, subscript=self._index(node)))
+
+    def _noted(self, node, name):
+        """The node, its parts noted, and itself if it has a name."""
+        self.generic_visit(node)
+        found = name()
+        if found is not None:
+            anno.setanno(node, anno.Basic.QN, found)
         return node
+
+    @staticmethod
+    def _part(node, **part):
+        """The name of a part of something, where both have one."""
+        owner = anno.getanno(node.value, anno.Basic.QN, None)
+        return None if owner is None or None in part.values() else QN(owner, **part)
 
     @staticmethod
     def _index(node):
