@@ -62,11 +62,14 @@ class _Buffer:
         return self._meeting.condition
 
     def close(self) -> None:
-        """Nobody will ask any more."""
-        with self.condition:
-            self.is_over = True
-            step = self._iteration.step
+        """Nobody will ask any more. The collector calls this in whatever thread it runs, perhaps in one that is just being
+        started by who holds the place to meet: so nothing is waited for. A thread that misses the word sees it in time.
+        """
+        self.is_over = True
+        step = self._iteration.step
+        if self.condition.acquire(blocking=False):
             self.condition.notify_all()
+            self.condition.release()
         if step is not None:
             step.cancel()
 

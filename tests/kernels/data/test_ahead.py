@@ -170,3 +170,14 @@ def test_settings_of_running():
         private_thread_pool_dataset(Dataset(start), torch.tensor(0))
     with pytest.raises(tf.errors.InvalidArgumentError):
         max_intra_op_parallelism_dataset(Dataset(start), torch.tensor(0))
+
+
+def test_the_collector_waits_for_nobody():
+    """It may run in a thread that is just being started, by one that holds the place where both meet."""
+    meeting = ahead.Meeting()
+    part = Ahead(lambda iteration: iter([1, 2]).__next__, Iteration(None), 1, meeting)
+    with meeting.condition:
+        closing = threading.Thread(target=part._buffer.close, daemon=True)
+        closing.start()
+        closing.join(10)
+        assert not closing.is_alive()
