@@ -19,7 +19,7 @@ def test_files_that_are_named_are_there(page):
     named = set(re.findall(r"`((?:\w+/)*\w+\.(?:py|json|txt|proto))`", (DOCS / page).read_text()))
     there = [
         f"/{path.relative_to(ROOT.parent).as_posix()}"
-        for part in ("everflow", "tests", "examples")
+        for part in ("everflow", "tests", "examples", "benchmarks")
         for path in (ROOT.parent / part).rglob("*.*")
     ]
     # Capitals stand for any name: everflow/ops/FAMILY.py.

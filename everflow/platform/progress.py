@@ -197,13 +197,12 @@ class _Notebook:
         self._handle: Any = None
 
     def show(self, work: Work, is_over: bool = False) -> None:
-        from IPython.display import display  # `_surface` has seen it
-
         text = work.text()
         value = "" if work.total is None else f' max="{work.total}" value="{work.done}"'
         bar = "" if is_over and not value else f"<progress{value}></progress> "  # without a value, it moves for ever
         shown = {"text/plain": text, "text/html": bar + html.escape(text)}
         if self._handle is None:
+            display = sys.modules["IPython"].display.display  # `_surface` has seen it
             self._handle = display(shown, raw=True, display_id=True)
         else:
             self._handle.update(shown, raw=True)

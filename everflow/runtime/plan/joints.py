@@ -1,5 +1,6 @@
-"""Rules for things that are made piece by piece and are better made at once: gradients of all slices of a tensor, and
-products of one matrix with several, as layers have that hold the weights of their gates side by side.
+"""Rules for things that are made piece by piece and are better made at once: gradients of all slices of a tensor,
+products of one matrix with several, as layers have that hold the weights of their gates side by side, and text that is
+taken apart into code points and put together again one by one, as `tf.strings.unicode_split` draws it.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.constant_arguments import slice_key
-from everflow.runtime.plan.patterns import Bits, Match, Rule, is_alone, op
+from everflow.runtime.plan.patterns import Bits, Match, Rule, const, is_alone, op, value
 from everflow.runtime.plan.products import is_float_matmul, transposes
-from everflow.runtime.plan.program import Edge, Node, is_ref
+from everflow.runtime.plan.program import Edge, Node, internal, is_ref
 from everflow.runtime.plan.sums import sole_parts
 
 # How many times as large as their products matrices may be that are put side by side for one: that is a copy of them.
 _MOST = 4
+_ENCODING = "errors output_encoding replacement_char"
+_DECODING = "input_encoding replace_control_characters"
+CHARACTERS = internal("_UnicodeCharacters", "input", attributes=f"{_DECODING} {_ENCODING}")
 
 
 def _concat(m: Match, parts: list[Edge], axis: int, shape: list[int] | None = None) -> Node:
@@ -94,8 +98,36 @@ def _is_ref(edge: Edge) -> bool:
     return is_ref(*edge)
 
 
+def _characters(m: Match) -> Node | None:
+    """Bounds 0, 1, 2, ... up to the number of code points: each row is one of them."""
+    decoded, output = m.points
+    if decoded.type not in ("UnicodeDecode", "UnicodeDecodeWithOffsets") or output != 1:
+        return None
+    is_same_rule = all(decoded.attribute(name) == m.root.attribute(name) for name in ("errors", "replacement_char"))
+    if not is_same_rule or not _counts_points(m) or decoded.block is not m.root.block:
+        return None
+    if m.context.aliases.changes_between(decoded.inputs, decoded, m.root):
+        return None
+    attributes = {name: decoded.attribute(name) for name in _DECODING.split()}
+    attributes |= {name: m.root.attribute(name) for name in _ENCODING.split()}
+    return m.node(CHARACTERS, [decoded.inputs[0]], **attributes)
+
+
+def _counts_points(m: Match) -> bool:
+    """Whether bounds are the whole numbers up to the first size of the column of code points."""
+    wanted = {"axis": (-1, 1), "start": (0,), "one": (1,), "step": (1,), "first": (0,), "behind": (1,), "stride": (1,)}
+    is_counting = all(m.value(name).reshape(-1).tolist() in [[v] for v in values] for name, values in wanted.items())
+    masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
+    return is_counting and all(m.size[0].attribute(name) == mask for name, mask in masks.items())
+
+
+_column = op("ExpandDims", value("points"), const("axis"))
+_size = op("StridedSlice", op("Shape", _column), const("first"), const("behind"), const("stride"), name="size")
+_bounds = op("Range", const("start"), op("AddV2", _size, const("one"), commutes=True), const("step"))
+
 JOINTS = [
     Rule("slices that are a whole", "arithmetic_optimization", op("AddN"), _of_whole_slices),
     Rule("products of one matrix", "arithmetic_optimization", op("ConcatV2"), _of_one_matrix, bits=Bits.REORDERED),
     Rule("sums of rows side by side", "arithmetic_optimization", op("ConcatV2"), _of_sums, bits=Bits.REORDERED),
+    Rule("characters", "remapping", op("UnicodeEncode", op("Reshape", _column, value("shape")), _bounds), _characters),
 ]

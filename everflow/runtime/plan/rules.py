@@ -5,7 +5,6 @@ holds each to it.
 from __future__ import annotations
 
 from everflow.runtime.plan.accumulators import running_sums
-from everflow.runtime.plan.characters import CHARACTER_RULES
 from everflow.runtime.plan.invariants import loop_invariants
 from everflow.runtime.plan.joints import JOINTS
 from everflow.runtime.plan.patterns import Bits, Pass, Rules
@@ -21,7 +20,7 @@ REWRITES: list[Pass | Rules] = [
     Pass("loop invariants", "loop_optimization", loop_invariants),
     Rules((*JOINTS,)),
     Pass("running sums", "arithmetic_optimization", running_sums, Bits.REORDERED),
-    Rules((*FACTORS, *SUMS, *PRODUCTS, *CHARACTER_RULES)),
+    Rules((*FACTORS, *SUMS, *PRODUCTS)),
     Rules((*UPDATES,)),
     JOINT_UPDATES,
     Rules((*PAIRS, *PRODUCTS_IN_SUMS)),

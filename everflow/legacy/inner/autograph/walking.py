@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from everflow.legacy.inner.autograph import annotations as anno
-from everflow.legacy.inner.autograph import sources, trees
+from everflow.legacy.inner.autograph import sources, templates, trees
 from everflow.legacy.inner.autograph.trees import nodes
 
 
@@ -128,8 +128,6 @@ class Base(nodes.NodeTransformer):
 
     def create_assignment(self, target, expression):
         """The statement `target = expression`."""
-        from everflow.legacy.inner.autograph import templates  # builds on this module's notes
-
         return templates.replace("target = expression", target=target, expression=expression)
 
     def visit_block(self, nodes, before_visit=None, after_visit=None):
