@@ -31,7 +31,6 @@ MISSING_OP_TYPES = {
     "DatasetToBigtable": "Google Cloud's Bigtable",
     "*BigQuery*": "Google Cloud's BigQuery",
     "Gcs*": "settings of Google Cloud Storage: gs:// files are read by fsspec",
-    "*Dataset*": "made by TensorFlow's own rewriter of pipelines",
     "*": "not yet",
 }
 

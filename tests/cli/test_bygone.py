@@ -48,6 +48,17 @@ def test_python_and_numpy(tmp_path):
     ]
 
 
+def test_casts_and_lists_of_arrays(tmp_path):
+    out = run(
+        """
+        import numpy as np
+        print(np.cast["int32"]([1.5]), np.meshgrid([1], [3]).append(0), type(np.atleast_1d(1, 2)).__name__, np.atleast_1d(1))
+        """,
+        tmp_path,
+    )
+    assert out == ["[1] None list [1]"]
+
+
 def test_what_functions_took(tmp_path):
     out = run(
         """

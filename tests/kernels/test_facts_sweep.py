@@ -151,7 +151,7 @@ def _made_up() -> list[str]:
     found = [
         op_defs.find(name)
         for name in kernels.names()
-        if name not in _BY_HAND and not any(word in name for word in _OUTSIDE)
+        if name not in _BY_HAND and not name.startswith("_") and not any(word in name for word in _OUTSIDE)
     ]
     special = (dtypes.resource, dtypes.variant)
     return [

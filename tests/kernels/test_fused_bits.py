@@ -42,11 +42,11 @@ KEEPS_BITS = {
     "_RunningSumOfRows": (False, "one long sum instead of a sum of sums"),
     "_Total": (False, "ends a running sum"),
 }
-# They move values, or do the same for many images, or many calls, at once.
+# They move values or characters, or do the same for many images, or many calls, at once.
 NOT_FUSED = set(
     """
     _CollectiveStart _CollectiveWait _Send _Recv _CropImages _DecodeJpegs _DecodePngs _ImageShapes _RandomStandardNormals _RandomUniformInts
-    _RandomUniforms _ResizeAreas _ResizeBicubics _ResizeBilinears _ResizeNearestNeighbors _StackImages _TruncatedNormals
+    _RandomUniforms _ResizeAreas _ResizeBicubics _ResizeBilinears _ResizeNearestNeighbors _StackImages _TruncatedNormals _UnicodeCharacters
     """.split()
 )
 

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-import everflow.as_tensorflow  # noqa: F401
+import tests.served  # noqa: F401
 from everflow.legacy.inner.autograph import sources, trees
 
 from tensorflow.python.autograph.converters import break_statements, continue_statements, return_statements  # isort: skip

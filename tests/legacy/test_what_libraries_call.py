@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 from tensorflow.python.feature_column import feature_column, feature_column_v2  # isort: skip
 from tensorflow.python.framework import op_def_registry  # isort: skip
@@ -59,12 +58,3 @@ def test_a_saver_takes_a_path_in_bytes(tmp_path):
         session.run(tf.global_variables_initializer())
         path = tf.train.Saver().save(session, os.fsencode(tmp_path / "model"))
     assert path == str(tmp_path / "model") and (tmp_path / "model.index").exists()
-
-
-def test_numpy_casts_as_it_did():
-    assert np.cast["int32"]([1.5]).dtype == np.int32
-
-
-def test_numpy_gives_lists_where_it_did():
-    assert isinstance(np.meshgrid([1, 2], [3]), list) and isinstance(np.atleast_1d(1, 2), list)
-    assert isinstance(np.atleast_1d(1), np.ndarray)

@@ -64,9 +64,7 @@ def _drawn(body, fn, signature):
     """
 
     def creator(next_creator, **kwargs):
-        if kwargs.get("use_resource") is None:
-            # Only their handles can come from outside.
-            kwargs["use_resource"] = True
+        kwargs["use_resource"] = True  # only their handles can come from outside
         value = kwargs.get("initial_value")
         if isinstance(value, Tensor) and not value.is_eager and isinstance(value.graph, BodyGraph):
             kwargs["initial_value"] = lifted(value)
