@@ -666,6 +666,20 @@ def parsed_examples():
     _run(raw.DatasetToSingleElement(variant, **typed), raw.DatasetToSingleElement(kept, **numbers))
 
 
+def graphs_of_datasets():
+    graph_def = raw.DatasetToGraph(tf.data.Dataset.range(3)._variant_tensor)
+    typed = {"output_types": [tf.int64], "output_shapes": [[]]}
+    with tf.Session() as session:
+        first = raw.TakeDataset(raw.DatasetFromGraph(session.run(graph_def)), np.int64(1), **typed)
+    _run(raw.DatasetToSingleElement(first, **typed))
+
+
+def characters():
+    text = tf.placeholder(tf.string, [None])
+    with tf.Session() as session:
+        session.run(tf.strings.unicode_split(text, "UTF-8"), {text: [b"ab", b"c"]})
+
+
 def forests():
     params = ForestHParams(num_classes=2, num_features=2, num_trees=1, split_after_samples=2, checkpoint_stats=True)
     params.num_splits_to_consider = 1
@@ -691,6 +705,8 @@ PROGRAMS = (
     new_variables,
     first_arrays,
     parsed_examples,
+    graphs_of_datasets,
+    characters,
     forests,
     optimizers,
     joint_updates,
