@@ -12,9 +12,11 @@ from llvmlite import ir
 
 from everflow.native import python_calls
 from everflow.native.nest_code import ALIGNMENT, I32, I64, POINTER, VOID, NestWriter, loop
-from everflow.native.nests import scheduled, sources_first
+from everflow.native.nests import Nest, scheduled, sources_first
+from everflow.native.places import packed
+from everflow.native.products import ProductStep
 from everflow.native.row_blocks import RowBlocks, grouped
-from everflow.native.values import INPUT, PUT, Value, copy_of
+from everflow.native.values import INPUT, PRODUCT, PUT, Value, copy_of
 
 # Nests of less work than this (in additions or so) stay on one thread.
 SHARED_WORK = 1 << 21
@@ -30,6 +32,7 @@ class Entry:
     scratch: int  # bytes that it needs for itself
     is_shared: bool  # whether it looks at the number of threads
     may_refuse: bool = False  # whether it may return 1, and have done nothing
+    multiplies: bool = False  # whether the BLAS is called
 
 
 class _LoopHint(ir.MDValue):
@@ -51,6 +54,7 @@ class Writer:
         self.module = ir.Module("regions")
         self.functions: dict[tuple, ir.Function] = {}  # all that a function depends on → function
         self.entries: list[Entry] = []
+        self.work = 0  # of all nests for one entry, the same ones counted once
         self.numbers = itertools.count()
         self._hints: dict[tuple[int, int], ir.MDValue] = {}
 
@@ -111,7 +115,9 @@ class Region:
         wanted = list(dict.fromkeys([*outputs, *(value for value, _ in updates)]))
         schedule = scheduled(wanted)
         self.stored, self.within = schedule.stored, schedule.within
-        self.nests = [NestWriter(self, nest) for nest in schedule.nests]
+        self.steps = [
+            NestWriter(self, step) if isinstance(step, Nest) else ProductStep(self, step) for step in schedule.nests
+        ]
         self.scratch = 0
         self.is_shared = False
         # Values that are written straight over an input; the others of `updates` are copied there at the end.
@@ -119,7 +125,10 @@ class Region:
         self.copies: list[tuple[Value, Value]] = []
         for value, target in updates:
             if value.kind == PUT or (
-                value not in outputs and value not in self.in_place and self._may_overwrite(value, target)
+                value.kind != PRODUCT
+                and value not in outputs
+                and value not in self.in_place
+                and self._may_overwrite(value, target)
             ):
                 self.in_place[value] = target
             else:
@@ -127,19 +136,28 @@ class Region:
         # What lies in scratch memory, and where: in an order that is the same in every process, whose code is kept.
         held = {*outputs, *self.in_place, *self.within}
         between = [v for v in sources_first(wanted) if v in self.stored and v not in held]
-        self.groups = grouped(self.nests)
-        copied = {value for value, _ in self.copies}
-        inside = [[v for v in between if v not in copied and self._is_inside(v, group)] for group in self.groups]
+        self.groups = grouped(self.steps)
+        spans = self._spans(between)
         # What of it lies on the stack for a block of rows only, and what in the same rows of its memory for all blocks.
-        self.blocks = [group.lies_between(found) for group, found in zip(self.groups, inside, strict=True)]
-        self.reused = [group.reused(found) for group, found in zip(self.groups, inside, strict=True)]
-        for_blocks = {v for found in self.blocks for v in found}
-        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between if v not in for_blocks}
+        inside: dict[int, list[Value]] = {}
+        for value, (first, last) in spans.items():
+            if first == last:
+                inside.setdefault(first, []).append(value)
+        self.blocks: dict[RowBlocks, dict[Value, int]] = {}
+        self.reused: dict[RowBlocks, dict[Value, int]] = {}
+        for number, group in enumerate(self.groups):
+            if isinstance(group, RowBlocks):
+                found = inside.get(number, [])
+                self.blocks[group], self.reused[group] = group.lies_between(found), group.reused(found)
+        for_blocks = {v for found in self.blocks.values() for v in found}
+        kept = [v for v in between if v not in for_blocks]
+        places, self.scratch = packed([(_room(v), *spans[v]) for v in kept])
+        self.places = dict(zip(kept, places, strict=True))
 
     def _may_overwrite(self, value: Value, target: Value) -> bool:
         """Whether nobody looks at an input once a value is written over it, entry by entry."""
         is_written = False
-        for nest in self.nests:
+        for nest in self.steps:
             if is_written and (target in nest.tables or any(a.base is target for a in nest.loads.values())):
                 return False
             if value in nest.stores:
@@ -150,8 +168,18 @@ class Region:
                     return False
         return is_written
 
-    def _is_inside(self, value: Value, group: RowBlocks) -> bool:
-        return all(nest in group.nests for nest in self.nests if value in nest.memories)
+    def _spans(self, between: list[Value]) -> dict[Value, tuple[int, int]]:
+        """The numbers of the first and the last group that touch each value; behind all of them it is copied."""
+        spans = {value: (len(self.groups), 0) for value in between}
+        for number, group in enumerate(self.groups):
+            for memory in group.memories:
+                if memory in spans:
+                    first, last = spans[memory]
+                    spans[memory] = min(first, number), max(last, number)
+        for value, _ in self.copies:
+            if value in spans:
+                spans[value] = spans[value][0], len(self.groups)
+        return spans
 
     def reserve(self, size: int) -> int:
         place = self.scratch
@@ -165,13 +193,17 @@ class Region:
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
         if check is not None:
             self.write_check(check, f"{name}_check")
-        for group, between, reused in zip(self.groups, self.blocks, self.reused, strict=True):
-            self.call(group, between, reused)
+        for group in self.groups:
+            if isinstance(group, RowBlocks):
+                self.call(group, self.blocks[group], self.reused[group])
+            else:
+                group.write()
         for value, target in self.copies:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
         self.builder.ret(I32(0))
-        return Entry(name, self.scratch, self.is_shared, check is not None)
+        multiplies = any(isinstance(step, ProductStep) for step in self.steps)
+        return Entry(name, self.scratch, self.is_shared, check is not None, multiplies)
 
     def write_check(self, check: Region, name: str) -> None:
         """Return 1 where the only output of another region, over the same inputs, is false."""
@@ -192,6 +224,11 @@ class Region:
             return self.at(self.places[value])
         return self.entry.args[self.inputs + self.outputs.index(value)]
 
+    def pointer_to(self, memory: Value, entries: int) -> ir.Value:
+        """Where so many entries of some memory have come."""
+        pointer, place = self.pointer(memory), I64(entries * memory.dtype.itemsize)
+        return self.builder.gep(pointer, [place], source_etype=ir.IntType(8)) if entries else pointer
+
     def holder(self, value: Value) -> Value:
         """The value whose memory a value is written to: its own, that of an input, or what it is a part of."""
         part = self.within.get(value)
@@ -208,7 +245,7 @@ class Region:
             function = self.by_blocks(group, memories, between, [reused.get(m, 0) for m in memories])
         else:
             memories, function = first.bases, first.function()
-        pointers = [self.pointer(v) for v in memories]
+        pointers = [self.pointer_to(v, group.origin(v)) for v in memories]
         partials = self.at(self.reserve(first.partial_bytes)) if first.partial_bytes else None
         if partials is not None:
             pointers = [*pointers, partials]
@@ -228,7 +265,14 @@ class Region:
         all blocks take the same rows, the first of the range; 0 for memory that holds all rows.
         """
         places = {m: i for i, m in enumerate([*memories, *between])}
-        nests = [(n.function(), n.extent // group.rows, [places[m] for m in n.bases]) for n in group.nests]
+        nests = [
+            (
+                n.function(),
+                n.extent // group.rows,
+                [(places[m], self._bytes_beyond(n, m, group, between)) for m in n.bases],
+            )
+            for n in group.nests
+        ]
         key = (group.block, *between.values(), *reused, *((f.name, scale, *at) for f, scale, at in nests))
         if key in self.writer.functions:
             return self.writer.functions[key]
@@ -251,9 +295,16 @@ class Region:
             ]
             pointers += [b.gep(r, [b.mul(begin, I64(-s))], source_etype=byte) for r, s in rooms]
             for function, scale, at in nests:
-                b.call(function, [*(pointers[i] for i in at), *(b.mul(edge, I64(scale)) for edge in (begin, end))])
+                moved = [b.gep(pointers[i], [I64(n)], source_etype=byte) if n else pointers[i] for i, n in at]
+                b.call(function, [*moved, *(b.mul(edge, I64(scale)) for edge in (begin, end))])
         b.ret_void()
         return made
+
+    @staticmethod
+    def _bytes_beyond(nest: NestWriter, memory: Value, group: RowBlocks, between: dict[Value, int]) -> int:
+        """How far behind the pointer that a group has for some memory that of a nest is."""
+        start = 0 if memory in between else group.origin(memory)
+        return (nest.origins.get(memory, 0) - start) * memory.dtype.itemsize
 
     def sharer(self, function: ir.Function, extent: int) -> ir.Function:
         """A function that has threads call another, each with a part of its range, through OpenMP's `GOMP_parallel`."""
@@ -303,3 +354,8 @@ class Region:
         if name not in self.module.globals:
             ir.Function(self.module, ir.FunctionType(result, arguments), name)
         return self.module.globals[name]
+
+
+def _room(value: Value) -> int:
+    """Bytes that a value takes, up to where the next may begin."""
+    return -(-value.size * value.dtype.itemsize // ALIGNMENT) * ALIGNMENT

@@ -18,8 +18,7 @@ import numpy as np
 from llvmlite import ir
 
 from everflow.native import scalars
-from everflow.native.nests import Access, Nest, contiguous, located
-from everflow.native.row_blocks import Touch
+from everflow.native.nests import Access, Nest, Touch, contiguous, located
 from everflow.native.values import CONST, ENTRIES, INDEX, TAKE, Value, number_of
 
 if TYPE_CHECKING:
@@ -77,7 +76,8 @@ class NestWriter:
                 self.partials[r] = self.partial_bytes
                 size = r.size * r.dtype.itemsize * self.extent
                 self.partial_bytes += -(-size // ALIGNMENT) * ALIGNMENT
-        self.work = math.prod(nest.shape) * (1 + sum(_cost(s) for s in self.steps))
+        self.cost = 1 + sum(_cost(s) for s in self.steps)
+        self.work = math.prod(nest.shape) * self.cost
 
     @property
     def bases(self) -> list[Value]:
@@ -85,6 +85,21 @@ class NestWriter:
         stored = [v for v in (*self.nest.stores, *self.nest.reductions, *self.nest.puts) if v not in self.partials]
         loaded = [a.base for a in self.loads.values() if a.base.kind not in (CONST, INDEX)]
         return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *self.tables, *stored]))
+
+    @functools.cached_property
+    def origins(self) -> dict[Value, int]:
+        """Where in each memory the nest begins, in entries. Its pointers point there, so that nests that do the same at
+        other places, as those of a network's unrolled steps, are one function.
+        """
+        origins: dict[Value, int] = {}
+        for access in (*self.loads.values(), *self.stores.values(), *self.results.values()):
+            memory = self.region.holder(access.base)
+            lowest = access.offset + sum(
+                min(0, (n - 1) * s) for n, s in zip(self.nest.shape, access.strides, strict=True)
+            )
+            origins[memory] = min(origins.get(memory, lowest), lowest)
+        whole = [*self.tables, *self.nest.puts]  # of these any entry may be meant
+        return origins | {self.region.holder(v): 0 for v in whole}
 
     @functools.cached_property
     def touches(self) -> list[Touch]:
@@ -104,6 +119,15 @@ class NestWriter:
     @functools.cached_property
     def memories(self) -> set[Value]:
         return {touch.memory for touch in self.touches}
+
+    @functools.cached_property
+    def written(self) -> set[Value]:
+        return {touch.memory for touch in self.touches if touch.is_written}
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it can't go through rows together with others."""
+        return self.is_cut or bool(self.nest.puts)
 
     # --- what the nest does -----------------------------------------------------------------------
 
@@ -160,6 +184,7 @@ class NestWriter:
         made = functions[signature] = ir.Function(self.region.module, kind, name)
         made.linkage = "internal"
         made.attributes.add("noinline")
+        self.region.writer.work += self.cost
         for argument in made.args[:pointers]:
             argument.add_attribute("noalias")
         self.builder = ir.IRBuilder(made.append_basic_block())
@@ -185,7 +210,7 @@ class NestWriter:
 
         def place(base: Value, access: Access) -> tuple:
             number = base.detail if base.kind == CONST else memory.get(self.region.holder(base))
-            return number, base.kind, base.dtype, access.offset
+            return number, base.kind, base.dtype, self._from_origin(access)
 
         def step(value: Value) -> tuple:
             operands = [named(s) for s in value.sources[-1:]] if value.kind == TAKE else map(named, value.sources)
@@ -297,12 +322,16 @@ class NestWriter:
 
     def _place(self, access: Access, indices: list[ir.Value | None]) -> ir.Value:
         """How many entries an access is away from where its memory begins."""
-        b, place = self.builder, I64(access.offset)
+        b, place = self.builder, I64(self._from_origin(access))
         for index, stride in zip(indices, self._strides(access), strict=True):
             if stride:
                 step = index if stride == 1 else b.mul(index, I64(stride))
                 place = step if isinstance(place, ir.Constant) and place.constant == 0 else b.add(place, step)
         return place
+
+    def _from_origin(self, access: Access) -> int:
+        is_number = access.base.kind in (CONST, INDEX)
+        return access.offset - (0 if is_number else self.origins[self.region.holder(access.base)])
 
     def _entry(self, value: Value, place: ir.Value) -> ir.Value:
         """The address of an entry at a place that is computed."""

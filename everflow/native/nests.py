@@ -3,7 +3,8 @@
 A nest goes once through all places of one shape and computes there whatever it can: values of that shape that have all
 they need, and reductions of such. Only what others need is stored. Nests run one after the other, by levels: a nest
 of a level takes what those of lower levels stored. What is put together of parts is never computed by itself: each part
-is stored where it belongs. What is put into inputs comes last, one entry after the other.
+is stored where it belongs. Products are no nests, but have their place among them. What is put into inputs comes last,
+one entry after the other.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from everflow.native.values import (
     JOIN,
     LEAVES,
     PERMUTE,
+    PRODUCT,
     PUT,
     REDUCE,
     RESHAPE,
@@ -40,6 +42,24 @@ class Access:
     strides: tuple[int, ...]
 
 
+@dataclass(slots=True, frozen=True)
+class Touch:
+    """Entries of some memory that a nest reads or writes at one place of its first loop: `low` to `high`, and so many
+    further for each place.
+    """
+
+    memory: Value
+    is_written: bool
+    stride: int
+    low: int
+    high: int
+
+    def within_row(self, places: int) -> int | None:
+        """Entries from row to row, where a row is so many places and holds all that is touched for it; else None."""
+        row, reach = places * self.stride, (places - 1) * self.stride
+        return row if 0 <= self.low and self.high + reach < row else None
+
+
 @dataclass(slots=True, eq=False)
 class Nest:
     """One pass over a shape. `axes` are those that its reductions reduce."""
@@ -51,6 +71,10 @@ class Nest:
     puts: list[Value] = field(default_factory=list)
 
 
+# What is stored in any case.
+_STORED = (REDUCE, JOIN, PRODUCT)
+
+
 def contiguous(shape: Shape) -> tuple[int, ...]:
     """The strides of a shape whose entries lie one after the other."""
     strides = list(itertools.accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))
@@ -59,11 +83,11 @@ def contiguous(shape: Shape) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class Schedule:
-    """The nests that compute some values, in order, the values that are stored (outputs, and what lies between), and
-    those of them that lie within another one.
+    """The nests and products that compute some values, in order, the values that are stored (outputs, and what lies
+    between), and those of them that lie within another one.
     """
 
-    nests: list[Nest]
+    nests: list[Nest | Value]
     stored: set[Value]
     within: dict[Value, Access]
 
@@ -87,13 +111,14 @@ class _Scheduler:
             if value.kind == JOIN:
                 self._place_parts(value)
             self.order.append(value)
-        self.stored = {v for v in self.order if v.kind in (REDUCE, JOIN)} | {v for v in outputs if v.kind not in LEAVES}
+        self.stored = {v for v in self.order if v.kind in _STORED} | {v for v in outputs if v.kind not in LEAVES}
         self.stored |= self.within.keys() | tables
         for value in self.order:
             if value.kind == VIEW and (value.sources[0].kind in ENTRIES or not _is_located(value, self.stored)):
                 self.stored.add(value.sources[0])  # no strides lead there: it is written down first
         self._loaded = self._turned_in_sums()
         self.stored |= self._loaded
+        self._store_factors()
         self.levels: dict[Value, int] = {}
         for value in self.order:
             if value.kind == VIEW:
@@ -103,6 +128,8 @@ class _Scheduler:
             elif value.kind == TAKE:
                 table, places = value.sources
                 self.levels[value] = max(self._ready(places), 0 if table.kind == INPUT else self.levels[table] + 1)
+            elif value.kind == PRODUCT:
+                self.levels[value] = max(map(self._complete, value.sources))
             else:
                 self.levels[value] = max((self._ready(s) for s in value.sources), default=0)
 
@@ -123,6 +150,20 @@ class _Scheduler:
                 written.add(value.sources[0])
         return written
 
+    def _store_factors(self) -> None:
+        """Have what products multiply stored, and what the BLAS does not know as a matrix stored anew."""
+        factors = {s for v in self.order if v.kind == PRODUCT for s in v.sources}
+        self.stored |= {s for s in factors if s.kind in ENTRIES}
+        while True:
+            odd = {
+                s
+                for s in factors - self.stored
+                if s.kind == VIEW and as_matrix(located(s, self.stored), s.shape) is None
+            }
+            if not odd:
+                return
+            self.stored |= odd
+
     def _place_parts(self, joined: Value) -> None:
         """Have the parts of a value stored where they belong: themselves, where nobody wants to look at them in another
         way, or copies of them.
@@ -141,7 +182,7 @@ class _Scheduler:
 
     def _ready(self, source: Value) -> int:
         """The first level whose nests can use a value: its own, where it is at hand; the next, where it is loaded."""
-        is_loaded = source.kind in (REDUCE, JOIN) or (source.kind == VIEW and source in self.stored)
+        is_loaded = source.kind in _STORED or (source.kind == VIEW and source in self.stored)
         return self.levels[source] + (is_loaded or source in self._loaded)
 
     def _after(self, view: Value) -> int:
@@ -149,8 +190,14 @@ class _Scheduler:
         base = located(view, self.stored, beyond=True).base
         return 0 if base.kind in LEAVES else self.levels[base] + 1
 
-    def nests(self) -> list[Nest]:
-        """The nests in order, which complete what is stored."""
+    def _complete(self, value: Value) -> int:
+        """The first level at which all of a value is in memory."""
+        if value.kind in LEAVES or (value.kind == VIEW and value not in self.stored):
+            return self.levels[value]
+        return self.levels[value] + 1
+
+    def nests(self) -> list[Nest | Value]:
+        """The nests and products in order, which complete what is stored."""
         # All reductions of one shape and level that reduce the same axes are one nest; the first of them stores, too.
         first: dict[tuple[int, Shape], Nest] = {}
         others: dict[tuple[int, Shape, tuple[int, ...]], Nest] = {}
@@ -175,15 +222,16 @@ class _Scheduler:
             if value.kind in (*ENTRIES, VIEW) and (value in self.stored or is_shared):
                 self.stored.add(value)
                 nest_of[value] = first.setdefault((self.levels[value], value.shape), Nest(value.shape, ()))
-            if value.kind not in (VIEW, JOIN):
+            if value.kind not in (VIEW, JOIN, PRODUCT):
                 inside = {nest_of[value]: None} if value in nest_of else needed[value]
                 for source in value.sources:
                     needed[source].update(inside)
         for value in self.order:
             if value in nest_of and value.kind not in (REDUCE, PUT):
                 nest_of[value].stores.append(value)
-        ordered = [(level, 0, nest) for (level, _), nest in first.items()]
+        ordered: list[tuple[int, int, Nest | Value]] = [(level, 0, nest) for (level, _), nest in first.items()]
         ordered += [(level, 1, nest) for (level, _, _), nest in others.items()]
+        ordered += [(self.levels[v], 2, v) for v in self.order if v.kind == PRODUCT]
         return [nest for _, _, nest in sorted(ordered, key=lambda entry: entry[:2])] + list(puts.values())
 
 
@@ -247,6 +295,20 @@ def located(
             strides = tuple(a * s for a, s in zip(steps, strides, strict=True))
         shape = view.shape
     return Access(start.base, offset, strides)
+
+
+def as_matrix(access: Access, shape: Shape) -> tuple[int, bool] | None:
+    """A matrix as the BLAS knows it: entries from row to row, and whether that is meant transposed; None, where it is
+    neither.
+    """
+    if access.base.kind in LEAVES and access.base.kind != INPUT:
+        return None
+    (rows, columns), (down, right) = shape, access.strides
+    if (right == 1 or columns == 1) and (down >= columns or rows == 1):
+        return max(down, columns), False
+    if (down == 1 or rows == 1) and (right >= rows or columns == 1):
+        return max(right, rows), True
+    return None
 
 
 def _reshaped(shape: Shape, strides: tuple[int, ...], new: Shape) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from llvmlite import ir
@@ -17,6 +16,7 @@ from llvmlite import ir
 from everflow.native import python_calls, scalars
 from everflow.native.codegen import Entry, Writer
 from everflow.native.nest_code import I32, I64, POINTER, VOID, loop
+from everflow.native.products import Matrix, multiply
 
 # How a procedure ends: well; since room for what it keeps ran out; since something is not as it must be; stopped.
 DONE, NO_ROOM, REFUSED, STOPPED = range(4)
@@ -27,16 +27,6 @@ _ALIGNMENT = 64
 _BYTE = ir.IntType(8)
 # A function of the caller's that a loop asks now and then: 0 to go on.
 WATCH = "everflow_watch"
-_GEMM = {np.dtype(np.float32): ("sgemm_", ir.FloatType()), np.dtype(np.float64): ("dgemm_", ir.DoubleType())}
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """A matrix by rows: where it begins, entries from row to row, and whether it is meant transposed."""
-
-    address: ir.Value
-    stride: int
-    is_transposed: bool = False
 
 
 class Procedure:
@@ -134,37 +124,11 @@ class Procedure:
         *,
         adds: bool = False,
     ) -> None:
-        """A product of matrices by the BLAS, or that added to what is there. It sees the transposed of all three."""
-        name, number = _GEMM[dtype]
-        if isinstance(inner, int):
-            inner_at = self._constant(I32, inner)
-        else:
-            inner_at = self.variable(I32)
-            self.builder.store(inner, inner_at)
-        sizes = [self._constant(I32, columns), self._constant(I32, rows), inner_at]
-        factors = [self._constant(number, 1.0), self._constant(number, 1.0 if adds else 0.0)]
-        arguments = [
-            self._constant(_BYTE, ord("T" if b.is_transposed else "N")),
-            self._constant(_BYTE, ord("T" if a.is_transposed else "N")),
-            *sizes,
-            factors[0],
-            b.address,
-            self._constant(I32, b.stride),
-            a.address,
-            self._constant(I32, a.stride),
-            factors[1],
-            to,
-            self._constant(I32, columns),
-        ]
-        self.builder.call(self._external(name, VOID, [POINTER] * 13), arguments)
-
-    def _constant(self, kind: ir.Type, value: float) -> ir.GlobalVariable:
-        """A constant that lies in memory, since Fortran takes everything by address."""
-        name = f"constant_{kind}_{value}"
-        if name not in self.module.globals:
-            made = ir.GlobalVariable(self.module, kind, name)
-            made.linkage, made.global_constant, made.initializer = "internal", True, ir.Constant(kind, value)
-        return self.module.globals[name]
+        """A product of matrices by the BLAS, or that added to what is there."""
+        if not isinstance(inner, int):
+            count, inner = inner, self.variable(I32)
+            self.builder.store(count, inner)
+        multiply(self.builder, dtype, (rows, columns, inner), a, b, to, adds=adds)
 
     def _external(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
         if name not in self.module.globals:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from everflow.native.nest_code import NestWriter
+from everflow.native.products import ProductStep
 from everflow.native.values import Value
-
-if TYPE_CHECKING:
-    from everflow.native.nest_code import NestWriter
 
 # Bytes of a block, of all that its rows hold (the first cache is larger); of what lies between, on a thread's stack.
 BLOCK, BETWEEN = 1 << 15, 1 << 16
@@ -23,25 +21,7 @@ BLOCK, BETWEEN = 1 << 15, 1 << 16
 FEWEST_ROWS = 8
 
 
-@dataclass(slots=True, frozen=True)
-class Touch:
-    """Entries of some memory that a nest reads or writes at one place of its first loop: `low` to `high`, and so many
-    further for each place.
-    """
-
-    memory: Value
-    is_written: bool
-    stride: int
-    low: int
-    high: int
-
-    def within_row(self, places: int) -> int | None:
-        """Entries from row to row, where a row is so many places and holds all that is touched for it; else None."""
-        row, reach = places * self.stride, (places - 1) * self.stride
-        return row if 0 <= self.low and self.high + reach < row else None
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RowBlocks:
     """Nests that are run together, or one alone."""
 
@@ -55,8 +35,16 @@ class RowBlocks:
         return max(1, min(self.rows, BLOCK // max(1, sum(self.row_bytes.values()))))
 
     @property
+    def memories(self) -> set[Value]:
+        return set().union(*(nest.memories for nest in self.nests))
+
+    @property
     def work(self) -> int:
         return sum(nest.work for nest in self.nests)
+
+    def origin(self, memory: Value) -> int:
+        """The first entry of some memory that one of the nests may look at."""
+        return min((n.origins[memory] for n in self.nests if memory in n.origins), default=0)
 
     def lies_between(self, candidates: Iterable[Value]) -> dict[Value, int]:
         """What may lie in memory for one block, of those that nobody else looks at; bytes of a row."""
@@ -75,40 +63,40 @@ class RowBlocks:
         return {v: found[v] for v in candidates if len(self.nests) > 1 and v in found and v not in on_stack}
 
 
-def grouped(nests: Sequence[NestWriter]) -> list[RowBlocks]:
-    """Nests in the order in which they are run, together where they share memory and may."""
-    made: list[RowBlocks] = []
-    where: dict[NestWriter, int] = {}
-    for nest in nests:
-        after = max((where[n] for n in where if _must_follow(nest, n)), default=0)
-        for number in range(after, len(made)):
-            joined = _together([*made[number].nests, nest])
-            if joined is not None:
-                made[number], where[nest] = joined, number
-                break
-        else:
-            where[nest] = len(made)
-            made.append(RowBlocks([nest], nest.extent))
+def grouped(steps: Sequence[NestWriter | ProductStep]) -> list[RowBlocks | ProductStep]:
+    """Nests and products in the order in which they are run, nests together where they share memory and may."""
+    made: list[RowBlocks | ProductStep] = []
+    touched: dict[Value, set[int]] = {}  # memory → numbers of what touches it
+    written: dict[Value, int] = {}  # memory → number of what writes it last
+    for step in steps:
+        # It comes after who wrote what it touches, and after who touched what it writes.
+        before = [written[m] for m in step.memories if m in written]
+        before += [max(touched[m]) for m in step.written if m in touched]
+        after, number = max(before, default=0), len(made)
+        if isinstance(step, NestWriter) and not step.is_alone:
+            for near in sorted({n for m in step.memories for n in touched.get(m, ()) if n >= after}):
+                group = made[near]
+                joined = _together([*group.nests, step]) if isinstance(group, RowBlocks) else None
+                if joined is not None:
+                    made[near], number = joined, near
+                    break
+        if number == len(made):
+            made.append(RowBlocks([step], step.extent) if isinstance(step, NestWriter) else step)
+        for memory in step.memories:
+            touched.setdefault(memory, set()).add(number)
+        for memory in step.written:
+            written[memory] = max(written.get(memory, 0), number)
     return made
-
-
-def _must_follow(nest: NestWriter, other: NestWriter) -> bool:
-    mine, others = _written(nest), _written(other)
-    return bool(others & nest.memories or mine & other.memories)
-
-
-def _written(nest: NestWriter) -> set[Value]:
-    return {t.memory for t in nest.touches if t.is_written}
 
 
 def _together(nests: list[NestWriter]) -> RowBlocks | None:
     """Nests as one group, if they may be: the last of them shares memory with the others."""
     rows = math.gcd(*(n.extent for n in nests))
-    if rows < FEWEST_ROWS or any(n.is_cut or n.nest.puts for n in nests):
+    if rows < FEWEST_ROWS or any(n.is_alone for n in nests):
         return None
     if not any(nests[-1].memories & n.memories for n in nests[:-1]):
         return None
-    written = set().union(*map(_written, nests))
+    written = set().union(*(n.written for n in nests))
     row_bytes: dict[Value, int] = {}
     for nest in nests:
         for touch in nest.touches:

@@ -1,8 +1,9 @@
 """What a region computes: expressions over tensors of known types and shapes.
 
-There are nine kinds: inputs, constants, the numbers 0, 1, 2..., element-wise functions (of operands of one shape), views
-(the same numbers at other places), reductions, tensors put together of others, entries taken from places that are
-computed, and inputs with entries put at such places. All that ops do is said in these, with Python's operators:
+There are ten kinds: inputs, constants, the numbers 0, 1, 2..., element-wise functions (of operands of one shape), views
+(the same numbers at other places), reductions, products of matrices, tensors put together of others, entries taken from
+places that are computed, and inputs with entries put at such places. All that ops do is said in these, with Python's
+operators:
 
     e = exp(x - x.reduce("max", [1]).expand(x.shape))
 
@@ -21,7 +22,7 @@ import numpy as np
 Shape = tuple[int, ...]
 BOOL = np.dtype(bool)
 INPUT, CONST, INDEX, MAP, VIEW, REDUCE, JOIN = "input", "const", "index", "map", "view", "reduce", "join"
-TAKE, PUT = "take", "put"
+TAKE, PUT, PRODUCT = "take", "put", "product"
 LEAVES = (INPUT, CONST, INDEX)
 # What is computed for each entry by itself.
 ENTRIES = (MAP, TAKE)
@@ -237,6 +238,13 @@ def put(target: Value, places: Value, values: Value) -> Value:
     if target.kind != INPUT:
         raise ValueError(f"{target} is not in memory")
     return _made(PUT, (target, places, values.expand(places.shape)), target.dtype, target.shape, None)
+
+
+def product(a: Value, b: Value) -> Value:
+    """The product of two matrices of floats, by the BLAS."""
+    if a.dtype != b.dtype or a.dtype.kind != "f" or [len(a.shape), len(b.shape)] != [2, 2] or a.shape[1] != b.shape[0]:
+        raise ValueError(f"{a} and {b} have no product")
+    return _made(PRODUCT, (a, b), a.dtype, (a.shape[0], b.shape[1]), None)
 
 
 def number_of(value: Value) -> Any:

@@ -190,6 +190,7 @@ def test_a_loop_inside_a_with_statement_needs_no_value_of_its_counter():
 
 def test_a_function_that_is_called_often_becomes_machine_code(monkeypatch):
     monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
+    monkeypatch.setattr(tiers, "LONGER", 0.0)
     counts, whole = [], machine_code.with_machine_code
 
     def counted(*arguments):

@@ -24,6 +24,7 @@ from everflow.native.values import (
     LEAVES,
     MAP,
     PERMUTE,
+    PRODUCT,
     RESHAPE,
     TAKE,
     VIEW,
@@ -34,6 +35,7 @@ from everflow.native.values import (
     input_value,
     join,
     number_of,
+    product,
     select,
     take,
 )
@@ -94,6 +96,8 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
         return np.arange(value.size)
     if value.kind == JOIN:
         return np.concatenate(sources, value.detail)
+    if value.kind == PRODUCT:
+        return sources[0] @ sources[1]
     if value.kind == TAKE:
         return sources[0].ravel()[sources[1]]
     if value.kind == MAP:
@@ -159,6 +163,7 @@ class Drawn:
                     self.places,
                     self.joined,
                     self.taken,
+                    self.multiplied,
                 ]
             )()
             if made.size < 200_000:
@@ -264,6 +269,21 @@ class Drawn:
         if table.kind in (CONST, INDEX):
             return numbers
         return take(table, apply("minimum", apply("maximum", numbers, 0), table.size - 1))
+
+    def multiplied(self) -> Value:
+        """A product of what is seen as two matrices."""
+        one = self.number()
+        if one.dtype.kind != "f" or one.kind in (CONST, INDEX):
+            return one
+        columns = self.random.choice(one.shape or (1,))
+        left = one.reshape([one.size // columns, columns])
+        left = left.permute([1, 0]) if self.random.random() < 0.3 else left
+        inner = left.shape[1]
+        fit = [v for v in self.pool if v.dtype == one.dtype and v.size % inner == 0 and v.size <= 4000]
+        other = self.random.choice([left.permute([1, 0]), *fit])
+        if self.random.random() < 0.5:
+            return product(left, other.reshape([inner, other.size // inner]))
+        return product(left, other.reshape([other.size // inner, inner]).permute([1, 0]))
 
     def reduction(self) -> Value:
         value = self.pick()

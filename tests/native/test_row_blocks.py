@@ -7,7 +7,7 @@ import pytest
 
 from everflow.native import row_blocks
 from everflow.native.codegen import SHARED_WORK, Region, Writer
-from everflow.native.row_blocks import Touch
+from everflow.native.nests import Touch
 from everflow.native.values import Value, apply, input_value, join
 from tests.native.expressions import compiled
 

@@ -13,6 +13,7 @@ from everflow.kernels.math.dtypes import shape_text
 from everflow.kernels.math.products import is_surely_small, multiply
 from everflow.kernels.registry import kernel, library, specialize
 from everflow.native.lowering import lowers
+from everflow.native.values import product as matrix_product
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
@@ -117,19 +118,23 @@ def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
 
 # --- as expressions -------------------------------------------------------------------------------
 
-# Multiplications of a product up to which a call of the library takes longer than the loops do.
-SMALL = 1 << 15
+# Multiplications of a product up to which a call of the library takes longer than the loops do, and up to which a plan
+# has nothing to win from a second thread for it.
+SMALL, SHORT = 1 << 15, 1 << 21
 
 
-def product(a: Expression, b: Expression, transpose_a: bool, transpose_b: bool) -> Expression | None:
+def product(a: Expression, b: Expression, transpose_a: bool, transpose_b: bool, most: int = SHORT) -> Expression | None:
     """A product of small matrices. (Which sums are taken first is open; a library's order depends on the shapes, too.)"""
     if a.dtype.kind != "f" or len(a.shape) != 2 or len(b.shape) != 2:
         return None
     a = a.permute([1, 0]) if transpose_a else a
     rows, inner = a.shape
     columns = b.shape[0 if transpose_b else 1]
-    if b.shape[1 if transpose_b else 0] != inner or rows * inner * columns > SMALL:
+    count = rows * inner * columns
+    if b.shape[1 if transpose_b else 0] != inner or count > most:
         return None
+    if count > SMALL:
+        return matrix_product(a, b.permute([1, 0]) if transpose_b else b)
     # The innermost loop goes through memory in order.
     if transpose_b:
         return (a.reshape([rows, 1, inner]) * b.reshape([1, columns, inner])).reduce("sum", [2])

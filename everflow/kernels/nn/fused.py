@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.kernels.facts import SHARE, Effect
-from everflow.kernels.math.matrix import product
+from everflow.kernels.math.matrix import SHORT, product
 from everflow.kernels.math.products import multiply, multiply_and_add
 from everflow.kernels.math.scaled import ONE, add_scaled, add_scaled_
 from everflow.kernels.registry import fresh, function_of, kernel, library, safe, specialize, updating
 from everflow.kernels.tensors import torch_dtype
 from everflow.kernels.training import corrected_rate
 from everflow.native.lowering import lowers
+from everflow.native.values import join
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
@@ -66,6 +67,16 @@ def matmul_columns(
     return multiply(a.t() if transpose_a else a, b.narrow(1, start, count))
 
 
+@lowers("_MatMulColumns")
+def _lower_matmul_columns(
+    a: Value, b: Value, *, transpose_a: bool, transpose_b: bool, start: int, count: int
+) -> Value | None:
+    axis = 0 if transpose_b else 1
+    starts = [start if i == axis else 0 for i in range(2)]
+    columns = b.slice(starts, [count if i == axis else n for i, n in enumerate(b.shape)])
+    return product(a, columns, transpose_a, transpose_b)
+
+
 @library("_SumOfMatMuls")
 def sum_of_matmuls(
     a: list[torch.Tensor], b: list[torch.Tensor], *, transpose_a: bool, transpose_b: bool
@@ -76,6 +87,13 @@ def sum_of_matmuls(
     left = torch.cat(a, 0).t() if transpose_a else torch.cat(a, 1)
     right = torch.cat(b, 1).t() if transpose_b else torch.cat(b, 0)
     return multiply(left, right)
+
+
+@lowers("_SumOfMatMuls")
+def _lower_sum_of_matmuls(*factors: Value, transpose_a: bool, transpose_b: bool) -> Value | None:
+    count = len(factors) // 2
+    left, right = join(factors[:count], 0 if transpose_a else 1), join(factors[count:], 1 if transpose_b else 0)
+    return product(left, right, transpose_a, transpose_b, most=4 * SHORT)
 
 
 @fresh("_SumOfRows", threads_matter_from=SHARE)

@@ -27,7 +27,7 @@ from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
 from everflow.runtime.plan.native.loops import translate
 from everflow.runtime.plan.native.memory_order import stands_for_variable
 from everflow.runtime.plan.native.pairs import pair_up
-from everflow.runtime.plan.native.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
+from everflow.runtime.plan.native.regions import MOST_WORK, MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
@@ -54,27 +54,28 @@ def with_machine_code(
 def _make_regions(program: Program, state: SessionState, may: Callable[[Node], bool]) -> int:
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
-    work = 0
     for block, ordered, behind, regions in find_regions(program, may):
-        chosen = []
+        chosen: dict[Region, Entry] = {}
         for region in regions:
-            work += region.work
-            if work <= MOST_WORK_IN_ALL:  # with more the compiler would take too long
-                chosen.append(region)
-        if not chosen:
-            continue
-        nodes = put_in(program, block, ordered, behind, chosen)
-        for node, region in zip(nodes, chosen, strict=True):
-            expressions, updates = _expressions(region), _updates(region)
-            entry = writer.add(
-                expressions, region.count, updates, region.condition, is_open=region.is_open, tensors=_tensors(region)
-            )
-            made.append((node, region, entry))
+            if writer.work + min(region.work, MOST_WORK) <= MOST_WORK_IN_ALL:  # the compiler would take too long
+                chosen[region] = writer.add(
+                    _expressions(region),
+                    region.count,
+                    _updates(region),
+                    region.condition,
+                    is_open=region.is_open,
+                    tensors=_tensors(region),
+                )
+        if chosen:
+            nodes = put_in(program, block, ordered, behind, list(chosen))
+            made += [(node, *found) for node, found in zip(nodes, chosen.items(), strict=True)]
     if not made:
         return 0
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made], _TYPES)
     for node, region, entry in made:
         node.value = _caller(region, entry, loaded.function(entry.name), state)
+        if entry.multiplies and not entry.is_shared:
+            program.short.add(node)
     return len(made)
 
 

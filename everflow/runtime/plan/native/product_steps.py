@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from everflow.native.nest_code import I64
-from everflow.native.procedures import Matrix
+from everflow.native.products import Matrix
 from everflow.native.values import input_value
 from everflow.runtime.plan.native.edges import shape_of
 from everflow.runtime.plan.native.steps import NotNative, step

@@ -8,6 +8,7 @@ that, and so on.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,10 +18,23 @@ from everflow.framework import dtypes
 from everflow.framework.op_defs import OpDef
 from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
-from everflow.native import lowering, scalars
+from everflow.native import lowering, scalars, toolchain
 from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
-from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
+from everflow.native.values import (
+    CONST,
+    INDEX,
+    INPUT,
+    MAP,
+    PRODUCT,
+    RESHAPE,
+    VIEW,
+    Checked,
+    Value,
+    const,
+    copy_of,
+    input_value,
+)
 from everflow.runtime.plan.native.memory_order import (
     READS,
     VARIABLES,
@@ -65,6 +79,8 @@ LONG, MANY = 1 << 14, 24
 _ROWS = 1 << 20
 # The most work (see `work_of`) of a region, and of all regions of a plan: the compiler's time grows faster than code.
 MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
+# The same of a region whose nests lie between products: many of them are alike, and then there once.
+MOST_WORK_OF_ONE = 40_000
 
 
 class Region:
@@ -241,26 +257,44 @@ def _regions_of(
     }
     levels = variables.levels(stretch, chosen, written)
     ordered = sorted(stretch, key=lambda n: (levels[n], n in chosen))
-    groups: list[list[Node]] = []
-    level, work = -1, 0
-    for node in ordered:
-        if node in chosen:
-            # Where a check fails, kernels do it all, and would draw once more.
-            is_odd = groups and (
-                _draws(node) and any(map(checks, groups[-1])) or checks(node) and any(map(_draws, groups[-1]))
-            )
-            is_alone = groups and (is_open(node) or is_open(groups[-1][-1]))
-            if levels[node] != level or work + chosen[node] > MOST_WORK or is_odd or is_alone:
-                groups.append([])
-                level, work = levels[node], 0
-            groups[-1].append(node)
-            work += chosen[node]
-    regions = [Region(nodes, variables) for nodes in groups]
+    regions = [Region(nodes, variables) for nodes in _groups([n for n in ordered if n in chosen], levels, chosen)]
     for region in regions:
         region.work = sum(chosen[node] for node in region.nodes)
     regions = [region for region in regions if region.is_worthwhile()]
     if regions:
         yield block, ordered, behind, regions
+
+
+def _groups(nodes: list[Node], levels: dict[Node, int], works: dict[Node, int]) -> list[list[Node]]:
+    """Nodes in their order, in groups that become a region each."""
+    groups: list[list[Node]] = []
+    passes: dict[Node, int] = {}  # how many products a node of this group comes after: nests never go beyond one
+    work: Counter[int] = Counter()  # of the nodes of this group behind so many products
+    level, draws, looks = -1, False, False
+    for node in nodes:
+        number = max((passes[s] + _multiplies(s) for s, _ in node.inputs if s in passes), default=0)
+        # Where a check fails, kernels do it all, and would draw once more; and it comes before all else.
+        is_odd = _draws(node) and looks or checks(node) and (draws or _looks_at_products(node, passes))
+        is_alone = bool(groups) and (is_open(node) or is_open(groups[-1][-1]))
+        is_long = work[number] + works[node] > MOST_WORK or work.total() + works[node] > MOST_WORK_OF_ONE
+        if levels[node] != level or is_long or is_odd or is_alone:
+            groups.append([])
+            passes, work, number = {}, Counter(), 0
+            level, draws, looks = levels[node], False, False
+        groups[-1].append(node)
+        passes[node] = number
+        work[number] += works[node]
+        draws, looks = draws or _draws(node), looks or checks(node)
+    return groups
+
+
+def _multiplies(node: Node) -> bool:
+    return "MatMul" in node.type
+
+
+def _looks_at_products(node: Node, passes: dict[Node, int]) -> bool:
+    """Whether indices or classes, which are what is checked, come from products."""
+    return any(s.output_dtypes[i].is_integer and passes.get(s) for s, i in node.inputs)
 
 
 def put_in(
@@ -346,8 +380,10 @@ def work_of(node: Node) -> int:
     if [(r.shape, r.dtype) for r in results] != [(w.shape, w.dtype) for w in wanted]:
         return 0
     conditions = [results.condition] if isinstance(results, Checked) else []
-    steps = [v for v in sources_first([*results, *conditions]) if v.kind == MAP]
-    if not all(map(_can_be_written, steps)):
+    values = sources_first([*results, *conditions])
+    steps = [v for v in values if v.kind == MAP]
+    multiplies = any(v.kind == PRODUCT for v in values)
+    if not all(map(_can_be_written, steps)) or (multiplies and not toolchain.can_multiply()):
         return 0
     return bool(results) + sum(scalars.cost(v.detail) for v in steps)
 

@@ -2,7 +2,8 @@
 
 The last bits of machine code are not those of kernels. So that a program gives the same numbers every time, the change
 comes at a number of runs that the plan's nodes and sizes decide, never the clock: about as many as take a quarter of a
-second. The compiler begins in the background when half of them are done; the run that is to change waits for it.
+second, more where there are thousands of nodes to compile. The compiler begins in the background when half of them are
+done; the run that is to change waits for it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.program import Node
 
 OFF, WHEN_IT_PAYS, ALWAYS = "off", "when it pays", "always"
-# Seconds that a plan runs before it is changed, as far as its sizes tell, and the fewest runs.
-LONG_ENOUGH, OFTEN_ENOUGH = 0.25, 20
+# Seconds that a plan runs before it is changed, as far as its sizes tell, and more for each node; the fewest runs.
+LONG_ENOUGH, LONGER, OFTEN_ENOUGH = 0.25, 1.5e-4, 20
 # Seconds that a call of a kernel takes, an entry of its result, a multiplication in a product; rounds of a loop.
 _CALL, _ENTRY, _MULTIPLICATION, _ROUNDS = 4e-6, 3e-10, 4e-11, 16
 _MODES = {"off": OFF, "always": ALWAYS, "auto": WHEN_IT_PAYS}
@@ -69,13 +70,13 @@ def is_allowed(node: Node) -> bool:
 
 def runs_before(nodes: Iterable[Node]) -> int:
     """The number of runs after which a plan of these nodes is changed."""
-    seconds = 0.0
-    for node in nodes:
+    seconds, count = 0.0, 0
+    for count, node in enumerate(nodes, 1):
         shape = node.shape() if node.output_dtypes else None
         entries = math.prod(shape) if shape is not None else 0
         took = _CALL + _ENTRY * entries + _MULTIPLICATION * multiplications(node)
         seconds += took * _ROUNDS ** _loops_around(node.block)
-    return max(OFTEN_ENOUGH, math.ceil(LONG_ENOUGH / max(seconds, _CALL)))
+    return max(OFTEN_ENOUGH, math.ceil((LONG_ENOUGH + LONGER * count) / max(seconds, _CALL)))
 
 
 def _loops_around(block: Block) -> int:

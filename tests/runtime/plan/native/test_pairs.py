@@ -115,7 +115,7 @@ def test_an_error_in_one_is_that_ops():
 def test_what_is_short_is_not_shared():
     """One thread has a small product done before another is awake."""
     a, b = _weights("a"), tf.get_variable("b", initializer=RANDOM.randn(WIDE, 4).astype("f"))
-    wide, thin = tf.matmul(a, a, name="wide"), tf.matmul(a, b, name="thin")
+    wide, thin = tf.matmul(a, a, name="wide"), tf.matmul(a[None], b[None], name="thin")
     loss = tf.reduce_sum(tf.tanh(wide * 2.0)) + tf.reduce_sum(tf.tanh(thin * 2.0))
     with _session() as sess:
         sess.run(tf.global_variables_initializer())

@@ -60,6 +60,7 @@ def test_a_plan_is_changed_at_a_run_that_its_sizes_decide(monkeypatch):
     """Whatever the clock says: the numbers of a program are the same every time."""
     monkeypatch.setenv("EVERFLOW_NATIVE", "auto")
     monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
+    monkeypatch.setattr(tiers, "LONGER", 0.0)
     x, y = model()
     with tf.Session() as sess:
         expected = sess.run(y, {x: FEED})
@@ -180,6 +181,7 @@ def test_whoever_runs_often_gets_machine_code(train, monkeypatch):
     """Without asking for it: functions, input pipelines, Keras and Estimators as well as sessions."""
     monkeypatch.setenv("EVERFLOW_NATIVE", "auto")
     monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
+    monkeypatch.setattr(tiers, "LONGER", 0.0)
     counts, whole = [], machine_code.with_machine_code
 
     def counted(*arguments):
