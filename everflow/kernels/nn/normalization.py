@@ -10,6 +10,8 @@ from everflow.framework.windows import parse_format
 from everflow.kernels.facts import SHARE, view
 from everflow.kernels.nn.convolution import as_format, channels_first
 from everflow.kernels.registry import fresh, kernel, library
+from everflow.native.lowering import lowers
+from everflow.native.values import Value, apply
 
 
 def _check_vectors(x: torch.Tensor, channels: int, **vectors: torch.Tensor) -> None:
@@ -125,13 +127,14 @@ def _batch_norm_grad(
     return as_format(dx, form), dscale, doffset
 
 
-@library("FusedBatchNormGrad", "FusedBatchNormGradV2")
+@library("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 def fused_batch_norm_grad(
     grad: torch.Tensor,
     x: torch.Tensor,
     scale: torch.Tensor,
     mean: torch.Tensor,
     variance: torch.Tensor,
+    _reserve: torch.Tensor | None = None,
     *,
     epsilon: float,
     data_format: str,
@@ -141,22 +144,73 @@ def fused_batch_norm_grad(
     return (*results, scale.new_zeros(()), scale.new_zeros(()))
 
 
-@library("FusedBatchNormGradV3")
-def fused_batch_norm_grad_v3(
-    grad: torch.Tensor,
-    x: torch.Tensor,
-    scale: torch.Tensor,
-    mean: torch.Tensor,
-    variance: torch.Tensor,
-    _reserve: torch.Tensor,
+# --- as expressions -------------------------------------------------------------------------------
+
+
+class _Channels:
+    """An image's channels in expressions: sums over all else, and vectors that are spread over it."""
+
+    def __init__(self, image: Value, data_format: str) -> None:
+        axis = parse_format(data_format).channel_axis % 4
+        self._shape = image.shape
+        self._as_vector = [n if a == axis else 1 for a, n in enumerate(image.shape)]
+        self._others = [a for a in range(4) if a != axis]
+        self.count = image.size // image.shape[axis]
+
+    def sum(self, image: Value) -> Value:
+        return image.reduce("sum", self._others)
+
+    def spread(self, vector: Value) -> Value:
+        return vector.reshape(self._as_vector).expand(self._shape)
+
+
+@lowers("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", known=(3, 4))
+def _lower_batch_norm(
+    x: Value,
+    scale: Value,
+    offset: Value,
+    _mean: object,
+    _variance: object,
     *,
     epsilon: float,
     data_format: str,
     is_training: bool,
-) -> tuple[torch.Tensor, ...]:
-    return fused_batch_norm_grad(
-        grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training
-    )
+) -> tuple[Value, ...] | None:
+    """With moments that are given the library folds them into one factor, so it is for training only."""
+    if not is_training or len(x.shape) != 4:
+        return None
+    channels = _Channels(x, data_format)
+    mean = channels.sum(x) / channels.count
+    centered = x - channels.spread(mean)
+    variance = channels.sum(centered * centered) / channels.count
+    factor = apply("rsqrt", variance + epsilon) * scale
+    y = centered * channels.spread(factor) + channels.spread(offset)
+    return y, mean, variance * (channels.count / max(channels.count - 1, 1)), mean, variance
+
+
+@lowers("FusedBatchNormGrad", "FusedBatchNormGradV2")
+def _lower_batch_norm_grad(
+    grad: Value,
+    x: Value,
+    scale: Value,
+    mean: Value,
+    variance: Value,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[Value, ...] | None:
+    if len(x.shape) != 4 or grad.shape != x.shape:
+        return None
+    channels = _Channels(x, data_format)
+    centered = x - channels.spread(mean)
+    inverse = apply("rsqrt", variance + epsilon)
+    total, along = channels.sum(grad), channels.sum(grad * centered)
+    left = grad
+    if is_training:
+        back = along * inverse * inverse / channels.count
+        left = grad - channels.spread(total / channels.count) - centered * channels.spread(back)
+    return left * channels.spread(scale * inverse), along * inverse, total
 
 
 @fresh("BatchNormWithGlobalNormalization")

@@ -281,6 +281,12 @@ def _renamed(m: Match) -> Edge | None:
     return None if is_ref(*m.root.inputs[0]) else m.root.inputs[0]
 
 
+def _without_reserve(m: Match) -> Node:
+    """No kernel here looks at what version 3 of a batch norm reserves for its gradient."""
+    names = ("epsilon", "data_format", "is_training")
+    return m.node("FusedBatchNormGradV2", m.root.inputs[:5], **{name: m.root.attribute(name) for name in names})
+
+
 x, c, d = value("x"), const("c"), const("d")
 _MUL = op("Mul", x, c, alone=True, commutes=True)
 
@@ -308,6 +314,7 @@ SIMPLIFICATIONS = [
         for types, neutral, commutes in _NEUTRAL
     ),
     Rule("unchanged shapes", "shape_optimization", op(" ".join(_RESHAPING + _REPEATING)), _unchanged),
+    Rule("batch norms' reserves", "remapping", op("FusedBatchNormGradV3"), _without_reserve),
 ]
 
 FACTORS = [

@@ -116,3 +116,24 @@ def test_nothing_is_normalized(sess):
     y = sess.run(tf.nn.fused_batch_norm(empty, fed(SCALE), fed(OFFSET))[0])
     assert y.shape == (0, 2, 2, 5)
     assert sess.run(tf.nn.lrn(empty)).shape == (0, 2, 2, 5)
+
+
+@pytest.mark.parametrize(
+    ("data_format", "shape"), [("NHWC", [3, 4, 2, 5]), ("NCHW", [3, 5, 4, 2]), ("NHWC", [1, 1, 1, 5])]
+)
+@pytest.mark.parametrize("is_training", [True, False])
+def test_machine_code_gives_what_kernels_give(data_format, shape, is_training):
+    x = tf.constant(RANDOM.randn(*shape).astype(np.float32))
+    scale, offset = tf.constant(SCALE), tf.constant(OFFSET)
+    moments = (None, None) if is_training else (tf.constant(OFFSET), tf.constant(SCALE))
+    y, *found = tf.nn.fused_batch_norm(
+        x * 2.0, scale, offset, *moments, data_format=data_format, is_training=is_training, epsilon=EPSILON
+    )
+    fetches = [y, *found, *tf.gradients(tf.nn.relu(y) * y, [x, scale, offset])]
+    shown = []
+    for level in (tf.OptimizerOptions.OFF, tf.OptimizerOptions.ON_1):
+        options = tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=level))
+        with tf.Session(config=tf.ConfigProto(graph_options=options)) as sess:
+            shown.append(sess.run(fetches))
+    for kernels, code in zip(*shown, strict=True):
+        np.testing.assert_allclose(code, kernels, rtol=2e-5, atol=2e-5)

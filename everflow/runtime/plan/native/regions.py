@@ -363,7 +363,7 @@ def work_of(node: Node) -> int:
     if found is None or torch_device(node.device) != "cpu":
         return 0
     edges = [e for i, e in enumerate(node.inputs) if i not in known_positions(node)]
-    made = [] if found.updates else [(node, i) for i in range(len(node.output_dtypes))]
+    made = [] if found.updates else [(node, i) for i in range(1 + max(_used(node), default=0))]
     by_handle, may_be_open = found.updates or found.reads, is_open(node)
     for edge in [*edges, *made]:
         if by_handle and stands_for_variable(edge):
@@ -377,7 +377,7 @@ def work_of(node: Node) -> int:
         results = lowered(node, inputs)
     except ValueError:
         return 0
-    if [(r.shape, r.dtype) for r in results] != [(w.shape, w.dtype) for w in wanted]:
+    if [(r.shape, r.dtype) for r in results[: len(wanted)]] != [(w.shape, w.dtype) for w in wanted]:
         return 0
     conditions = [results.condition] if isinstance(results, Checked) else []
     values = sources_first([*results, *conditions])
@@ -386,6 +386,11 @@ def work_of(node: Node) -> int:
     if not all(map(_can_be_written, steps)) or (multiplies and not toolchain.can_multiply()):
         return 0
     return bool(results) + sum(scalars.cost(v.detail) for v in steps)
+
+
+def _used(node: Node) -> list[int]:
+    """The outputs of a node that somebody takes."""
+    return [i for i, users in enumerate(node.uses) if users]
 
 
 def lowered(node: Node, values: list[Any], draw: int = 0) -> tuple[Value, ...]:

@@ -70,13 +70,14 @@ def is_allowed(node: Node) -> bool:
 
 def runs_before(nodes: Iterable[Node]) -> int:
     """The number of runs after which a plan of these nodes is changed."""
-    seconds, count = 0.0, 0
-    for count, node in enumerate(nodes, 1):
+    seconds, enough = 0.0, LONG_ENOUGH
+    for node in nodes:
+        enough += LONGER
         shape = node.shape() if node.output_dtypes else None
         entries = math.prod(shape) if shape is not None else 0
         took = _CALL + _ENTRY * entries + _MULTIPLICATION * multiplications(node)
         seconds += took * _ROUNDS ** _loops_around(node.block)
-    return max(OFTEN_ENOUGH, math.ceil((LONG_ENOUGH + LONGER * count) / max(seconds, _CALL)))
+    return max(OFTEN_ENOUGH, math.ceil(enough / max(seconds, _CALL)))
 
 
 def _loops_around(block: Block) -> int:

@@ -48,6 +48,51 @@ def test_a_kernel_in_between_makes_two():
     assert both_ways(build) == 2
 
 
+def _layer(x, name, width=40):
+    return tf.layers.dense(x, width, tf.nn.tanh, name=name, bias_initializer=tf.random_normal_initializer())
+
+
+def test_products_of_the_blas_are_in_regions():
+    """A training step of small layers, their products, gradients and updates, is one call."""
+    wide = np.tile(X, (16, 5))
+
+    def build(x):
+        loss = tf.reduce_mean(tf.square(_layer(_layer(x, "one"), "two")))
+        return [tf.gradients(loss, tf.trainable_variables())[0], loss]
+
+    assert both_ways(build, wide) == 1
+
+    def step(x):
+        loss = tf.reduce_mean(tf.square(_layer(_layer(x, "one"), "two")))
+        with tf.control_dependencies([tf.train.GradientDescentOptimizer(0.1).minimize(loss)]):
+            return [tf.identity(loss)]
+
+    assert both_ways(step, wide) <= 2
+
+
+def test_cells_of_an_unrolled_network_are_one_region():
+    def build(x):
+        cell = tf.nn.rnn_cell.BasicLSTMCell(24)
+        outputs, _ = tf.nn.static_rnn(cell, tf.split(x, 6, axis=1), dtype=tf.float32)
+        return [tf.concat(outputs, 1), *tf.gradients(outputs, tf.trainable_variables())]
+
+    assert both_ways(build, np.tile(X, (8, 6))) == 1
+
+
+def test_classes_that_products_decide_are_looked_at_before_anything_else_is_done():
+    """What is checked comes before all else of a region, so that it begins a new one."""
+
+    def build(x):
+        scores = _layer(x, "scores")
+        chosen = tf.gather(_layer(x, "table"), tf.argmax(scores, 1))
+        return [
+            chosen * 2.0
+            + tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.argmax(scores, 1), logits=scores)[:, None]
+        ]
+
+    assert both_ways(build, np.tile(X, (16, 5))) >= 2
+
+
 def test_a_long_chain_is_cut_so_that_compiling_takes_no_more_than_its_share():
     def build(x):
         for _ in range(60):
