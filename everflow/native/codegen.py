@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from everflow.native import python_calls
+from everflow.native import python_calls, together
 from everflow.native.nest_code import ALIGNMENT, I32, I64, POINTER, VOID, NestWriter, loop
 from everflow.native.nests import Nest, scheduled, sources_first
 from everflow.native.places import packed
@@ -191,13 +191,15 @@ class Region:
         arguments = [*[POINTER] * count, *[I64] * self.is_open, POINTER, I32]
         self.entry = ir.Function(self.module, ir.FunctionType(I32, arguments), name)
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
+        # Addresses of inputs and outputs, how many rows there are where that is open, scratch memory, threads.
+        self.args: list[ir.Value] = list(self.entry.args)
         if check is not None:
             self.write_check(check, f"{name}_check")
-        for group in self.groups:
-            if isinstance(group, RowBlocks):
-                self.call(group, self.blocks[group], self.reused[group])
-            else:
-                group.write()
+        if together.is_worthwhile(self):
+            self.is_shared = True
+            together.write(self)
+        else:
+            self.write_groups()
         for value, target in self.copies:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
@@ -205,24 +207,31 @@ class Region:
         multiplies = any(isinstance(step, ProductStep) for step in self.steps)
         return Entry(name, self.scratch, self.is_shared, check is not None, multiplies)
 
+    def write_groups(self) -> None:
+        for group in self.groups:
+            if isinstance(group, RowBlocks):
+                self.call(group)
+            else:
+                group.write(group.whole())
+
     def write_check(self, check: Region, name: str) -> None:
         """Return 1 where the only output of another region, over the same inputs, is false."""
         entry, b, byte = check.write(name), self.builder, ir.IntType(8)
         check.entry.linkage = "internal"
         answer, scratch = self.at(self.reserve(1)), self.at(self.reserve(entry.scratch))
-        b.call(check.entry, [*self.entry.args[: self.inputs], answer, scratch, self.entry.args[-1]])
+        b.call(check.entry, [*self.args[: self.inputs], answer, scratch, self.args[-1]])
         self.is_shared |= entry.is_shared
         with b.if_then(b.icmp_unsigned("==", b.load(answer, typ=byte), byte(0))):
             b.ret(I32(1))
 
     def pointer(self, value: Value) -> ir.Value:
-        """Where a value lies, in the entry function."""
+        """Where a value lies."""
         value = self.holder(value)
         if value.kind == INPUT:
-            return self.entry.args[value.detail]
+            return self.args[value.detail]
         if value in self.places:
             return self.at(self.places[value])
-        return self.entry.args[self.inputs + self.outputs.index(value)]
+        return self.args[self.inputs + self.outputs.index(value)]
 
     def pointer_to(self, memory: Value, entries: int) -> ir.Value:
         """Where so many entries of some memory have come."""
@@ -235,11 +244,13 @@ class Region:
         return part.base if part is not None else self.in_place.get(value, value)
 
     def at(self, place: int) -> ir.Value:
-        return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
+        return self.builder.gep(self.args[-2], [I64(place)], source_etype=ir.IntType(8))
 
-    def call(self, group: RowBlocks, between: dict[Value, int], reused: dict[Value, int]) -> None:
-        """Call nests, shared by threads where they are long; reductions that were cut are then put together."""
-        first = group.nests[0]
+    def prepared(self, group: RowBlocks) -> tuple[ir.Function, list[ir.Value], ir.Value | None]:
+        """The function that runs nests for a range of rows, what it takes besides that, and where parts of reductions
+        that were cut lie.
+        """
+        first, between, reused = group.nests[0], self.blocks[group], self.reused[group]
         if len(group.nests) > 1:
             memories = [m for m in dict.fromkeys(m for nest in group.nests for m in nest.bases) if m not in between]
             function = self.by_blocks(group, memories, between, [reused.get(m, 0) for m in memories])
@@ -247,16 +258,25 @@ class Region:
             memories, function = first.bases, first.function()
         pointers = [self.pointer_to(v, group.origin(v)) for v in memories]
         partials = self.at(self.reserve(first.partial_bytes)) if first.partial_bytes else None
-        if partials is not None:
-            pointers = [*pointers, partials]
+        return function, [*pointers, *([partials] if partials is not None else [])], partials
+
+    def put_together(self, group: RowBlocks, partials: ir.Value) -> None:
+        """Put reductions that were cut together."""
+        first = group.nests[0]
+        self.builder.call(first.joiner(), [*(self.pointer(v) for v in first.nest.reductions), partials])
+
+    def call(self, group: RowBlocks) -> None:
+        """Call nests, shared by threads where they are long; reductions that were cut are then put together."""
+        function, pointers, partials = self.prepared(group)
+        first = group.nests[0]
         if not self.writer.shares or group.work < SHARED_WORK or group.rows < 2 or first.nest.puts:
-            rows = self.entry.args[-3] if self.is_open and first.nest.puts else I64(group.rows)
+            rows = self.args[-3] if self.is_open and first.nest.puts else I64(group.rows)
             self.builder.call(function, [*pointers, I64(0), rows])
         else:
             self.is_shared = True
-            self.builder.call(self.sharer(function, group.rows), [*pointers, self.entry.args[-1]])
+            self.builder.call(self.sharer(function, group.rows), [*pointers, self.args[-1]])
         if partials is not None:
-            self.builder.call(first.joiner(), [*(self.pointer(v) for v in first.nest.reductions), partials])
+            self.put_together(group, partials)
 
     def by_blocks(
         self, group: RowBlocks, memories: list[Value], between: dict[Value, int], reused: list[int]

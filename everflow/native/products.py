@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from everflow.native.codegen import Region
 
 _BYTE = ir.IntType(8)
+# Rows or columns from which a product is worth cutting, and entries of a vector.
+FEWEST, _VECTOR = 64, 16
 _GEMM = {np.dtype(np.float32): ("sgemm_", ir.FloatType()), np.dtype(np.float64): ("dgemm_", ir.DoubleType())}
 
 
@@ -37,9 +40,11 @@ def multiply(
     to: ir.Value,
     *,
     adds: bool = False,
+    to_stride: int | None = None,
 ) -> None:
     """Call the BLAS for a product of [rows, inner] and [inner, columns]; `sizes` are rows, columns, inner, the last of
-    them an address if it is not known before. `adds`: to what is there. It sees the transposed of all three.
+    them an address if it is not known before. `adds`: to what is there; `to_stride`: entries from row to row there. It
+    sees the transposed of all three.
     """
     rows, columns, inner = sizes
     name, number = _GEMM[dtype]
@@ -55,7 +60,7 @@ def multiply(
         _constant(b.module, I32, left.stride),
         _constant(b.module, number, 1.0 if adds else 0.0),
         to,
-        _constant(b.module, I32, columns),
+        _constant(b.module, I32, to_stride or columns),
     ]
     if name not in b.module.globals:
         ir.Function(b.module, ir.FunctionType(VOID, [POINTER] * len(arguments)), name)
@@ -69,6 +74,16 @@ def _constant(module: ir.Module, kind: ir.Type, value: float) -> ir.GlobalVariab
         made = ir.GlobalVariable(module, kind, name)
         made.linkage, made.global_constant, made.initializer = "internal", True, ir.Constant(kind, value)
     return module.globals[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part of a product's result: from a row to another, from a column to another."""
+
+    row: int
+    last_row: int
+    column: int
+    last_column: int
 
 
 class ProductStep:
@@ -89,17 +104,48 @@ class ProductStep:
     def memories(self) -> set[Value]:
         return {self.region.holder(v) for v in (self.value, *(a.base for a in self.loads.values()))}
 
-    def write(self) -> None:
-        """Write the call into the region's function."""
-        left, right = self.value.sources
-        sizes = left.shape[0], right.shape[1], left.shape[1]
-        to = self.region.pointer(self.value)
-        multiply(self.region.builder, self.value.dtype, sizes, self._matrix(left), self._matrix(right), to)
+    @property
+    def work(self) -> int:
+        return math.prod(self.value.shape) * self.value.sources[0].shape[1]
 
-    def _matrix(self, factor: Value) -> Matrix:
+    def whole(self) -> Cut:
+        rows, columns = self.value.shape
+        return Cut(0, rows, 0, columns)
+
+    def parts(self) -> list[Cut]:
+        """The halves of the result that two threads may compute, by columns or by rows; all of it where both are few."""
+        rows, columns = self.value.shape
+        if columns >= FEWEST:
+            middle = _middle(columns)
+            return [Cut(0, rows, 0, middle), Cut(0, rows, middle, columns)]
+        if rows >= FEWEST:
+            middle = _middle(rows)
+            return [Cut(0, middle, 0, columns), Cut(middle, rows, 0, columns)]
+        return [self.whole()]
+
+    def write(self, cut: Cut) -> None:
+        """Write the call for a part of the result into the region's function."""
+        left, right = self.value.sources
+        columns = self.value.shape[1]
+        sizes = cut.last_row - cut.row, cut.last_column - cut.column, left.shape[1]
+        to = self._moved(self.region.pointer(self.value), cut.row * columns + cut.column)
+        matrices = self._matrix(left, cut.row, 0), self._matrix(right, 0, cut.column)
+        multiply(self.region.builder, self.value.dtype, sizes, *matrices, to, to_stride=columns)
+
+    def _matrix(self, factor: Value, row: int, column: int) -> Matrix:
+        """A factor from a row and a column on."""
         access = self.loads[factor]
         known = as_matrix(access, factor.shape)
         assert known is not None, factor
-        place = I64(access.offset * factor.dtype.itemsize)
-        address = self.region.builder.gep(self.region.pointer(access.base), [place], source_etype=_BYTE)
-        return Matrix(address, *known)
+        stride, is_transposed = known
+        place = column * stride + row if is_transposed else row * stride + column
+        return Matrix(self._moved(self.region.pointer(access.base), access.offset + place), *known)
+
+    def _moved(self, address: ir.Value, entries: int) -> ir.Value:
+        place = I64(entries * self.value.dtype.itemsize)
+        return self.region.builder.gep(address, [place], source_etype=_BYTE) if entries else address
+
+
+def _middle(size: int) -> int:
+    """About half, of whole vectors."""
+    return -(-size // 2 // _VECTOR) * _VECTOR

@@ -39,6 +39,10 @@ class RowBlocks:
         return set().union(*(nest.memories for nest in self.nests))
 
     @property
+    def written(self) -> set[Value]:
+        return set().union(*(nest.written for nest in self.nests))
+
+    @property
     def work(self) -> int:
         return sum(nest.work for nest in self.nests)
 

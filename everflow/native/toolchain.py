@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from everflow.native.linker import Linked
 
 # What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
-OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+OPENMP = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
 BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0

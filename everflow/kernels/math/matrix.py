@@ -118,9 +118,9 @@ def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
 
 # --- as expressions -------------------------------------------------------------------------------
 
-# Multiplications of a product up to which a call of the library takes longer than the loops do, and up to which a plan
-# has nothing to win from a second thread for it.
-SMALL, SHORT = 1 << 15, 1 << 21
+# Multiplications of a product up to which a call of the library takes longer than the loops do, and up to which it is
+# better shared by threads that are awake already than by the library's own.
+SMALL, SHORT = 1 << 15, 1 << 23
 
 
 def product(a: Expression, b: Expression, transpose_a: bool, transpose_b: bool, most: int = SHORT) -> Expression | None:

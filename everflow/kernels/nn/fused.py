@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.kernels.facts import SHARE, Effect
-from everflow.kernels.math.matrix import SHORT, product
+from everflow.kernels.math.matrix import product
 from everflow.kernels.math.products import multiply, multiply_and_add
 from everflow.kernels.math.scaled import ONE, add_scaled, add_scaled_
 from everflow.kernels.registry import fresh, function_of, kernel, library, safe, specialize, updating
@@ -93,7 +93,7 @@ def sum_of_matmuls(
 def _lower_sum_of_matmuls(*factors: Value, transpose_a: bool, transpose_b: bool) -> Value | None:
     count = len(factors) // 2
     left, right = join(factors[:count], 0 if transpose_a else 1), join(factors[count:], 1 if transpose_b else 0)
-    return product(left, right, transpose_a, transpose_b, most=4 * SHORT)
+    return product(left, right, transpose_a, transpose_b)
 
 
 @fresh("_SumOfRows", threads_matter_from=SHARE)
