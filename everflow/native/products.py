@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BYTE = ir.IntType(8)
 # Rows or columns from which a product is worth cutting, and entries of a vector.
-FEWEST, _VECTOR = 64, 16
+FEWEST, VECTOR = 64, 16
 _GEMM = {np.dtype(np.float32): ("sgemm_", ir.FloatType()), np.dtype(np.float64): ("dgemm_", ir.DoubleType())}
 
 
@@ -148,4 +148,4 @@ class ProductStep:
 
 def _middle(size: int) -> int:
     """About half, of whole vectors."""
-    return -(-size // 2 // _VECTOR) * _VECTOR
+    return -(-size // 2 // VECTOR) * VECTOR

@@ -8,6 +8,7 @@ threads is, so that bits don't depend on it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -18,6 +19,7 @@ from everflow.native.row_blocks import RowBlocks
 
 if TYPE_CHECKING:
     from everflow.native.codegen import Region
+    from everflow.native.values import Value
 
 # Work (in additions or so) from which a region is worth waking threads for, and a nest or product of it worth sharing.
 ENOUGH, WORTH_SHARING = 1 << 21, 1 << 12
@@ -69,20 +71,25 @@ class _Part:
         )
         self._number, self._count = self._b.sext(number, I64), self._b.sext(count, I64)
         # What was written, and what was touched, since all threads met.
-        self._written: set = set()
-        self._touched: set = set()
+        self._written: set[Value | int] = set()
+        self._touched: set[Value | int] = set()
 
     def write(self) -> None:
         for group in self._region.groups:
-            if not (self._written.isdisjoint(group.memories) and self._touched.isdisjoint(group.written)):
+            written, touched = self._memory(group.written), self._memory(group.memories)
+            if not (self._written.isdisjoint(touched) and self._touched.isdisjoint(written)):
                 self._meet()
-            self._written |= group.written
-            self._touched |= group.memories
+            self._written |= written
+            self._touched |= touched
             if isinstance(group, ProductStep):
                 self._multiply(group)
             else:
                 self._go_through(group)
         self._b.ret_void()
+
+    def _memory(self, values: Iterable[Value]) -> set[Value | int]:
+        """What values are in memory: the place of those between, which has been another one's before."""
+        return {self._region.places.get(value, value) for value in values}
 
     def _meet(self) -> None:
         self._b.call(self._region.external("GOMP_barrier", VOID, []), [])
@@ -107,8 +114,8 @@ class _Part:
             b.call(function, [*pointers, begin, end])
         if partials is not None:
             self._meet()
-            self._written |= group.written
-            self._touched |= group.memories
+            self._written |= self._memory(group.nests[0].nest.reductions)
+            self._touched |= self._written
             with self._alone():
                 self._region.put_together(group, partials)
 

@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 import scipy.special
 
-from everflow.native import row_blocks, toolchain
+from everflow.native import products, row_blocks, together, toolchain
 from everflow.native.codegen import Writer
 from everflow.native.values import (
     CONST,
@@ -308,8 +308,13 @@ def compare(seed: int) -> None:
     expected = [evaluated(v, drawn.inputs, known) for v in wanted]
     if any(a.dtype.kind == "f" and a.size and not np.all(np.abs(a) < 2**22) for a in known.values()):
         return
-    for threads, block in ((1, row_blocks.BLOCK), (2, 64)):
-        with mock.patch.multiple(row_blocks, BLOCK=block, FEWEST_ROWS=2):
+    # Once as they are; once in small blocks, by threads that stay inside.
+    for threads, block, enough in ((1, row_blocks.BLOCK, together.ENOUGH), (2, 64, 0)):
+        with (
+            mock.patch.multiple(row_blocks, BLOCK=block, FEWEST_ROWS=2),
+            mock.patch.multiple(together, ENOUGH=enough, WORTH_SHARING=16),
+            mock.patch.multiple(products, FEWEST=2, VECTOR=1),
+        ):
             results = compiled(drawn.outputs, drawn.inputs, threads, drawn.updates)
         for value, want, got in zip(wanted, expected, results, strict=True):
             np.testing.assert_array_equal(got, want, err_msg=f"seed {seed}: {value}")

@@ -50,7 +50,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(rows):
 
 def test_random_regions_run_by_threads_that_stay():
     """Many nests of all kinds between products, some of them too small to be shared."""
-    for seed in range(25):
+    for seed in range(60):
         drawn = Drawn(seed, moves=16)
         if not drawn.outputs:
             continue
@@ -59,7 +59,10 @@ def test_random_regions_run_by_threads_that_stay():
         expected = [evaluated(v, drawn.inputs, known) for v in wanted]
         if any(a.dtype.kind == "f" and a.size and not np.all(np.abs(a) < 2**22) for a in known.values()):
             continue
-        with mock.patch.multiple(together, ENOUGH=0, WORTH_SHARING=8), mock.patch.object(products, "FEWEST", 2):
+        with (
+            mock.patch.multiple(together, ENOUGH=0, WORTH_SHARING=8),
+            mock.patch.multiple(products, FEWEST=2, VECTOR=1),
+        ):
             found = compiled(drawn.outputs, drawn.inputs, 2, drawn.updates)
         for value, want, got in zip(wanted, expected, found, strict=True):
             np.testing.assert_array_equal(got, want, err_msg=f"seed {seed}: {value}")

@@ -74,7 +74,7 @@ def test_small_products_in_machine_code(shape, transposed):
 
 
 def test_large_products_and_wrong_ones_are_left_to_the_library():
-    large, wrong = input_value(0, "f4", [200, 200]), input_value(1, "f4", [3, 5])
+    large, wrong = input_value(0, "f4", [300, 300]), input_value(1, "f4", [3, 5])
     assert matrix.product(large, large, False, False) is None
     assert matrix.product(wrong, wrong, False, False) is None
     assert matrix.product(wrong, wrong, False, True).shape == (3, 3)
