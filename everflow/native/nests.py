@@ -28,6 +28,7 @@ from everflow.native.values import (
     SLICE,
     TAKE,
     VIEW,
+    WINDOWS,
     Shape,
     Value,
 )
@@ -289,6 +290,10 @@ def located(
             strides = tuple(strides[a] for a in rest[0])
         elif how == RESHAPE:
             strides = _reshaped(shape, strides, view.shape)
+        elif how == WINDOWS:
+            (outer, down, across, inner), (steps, apart) = strides, rest
+            moves = [down * steps[0], across * steps[1], down * apart[0], across * apart[1]]
+            strides = (outer, *moves, inner)
         else:
             starts, steps = rest
             offset += sum(a * s for a, s in zip(starts, strides, strict=True))

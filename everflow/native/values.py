@@ -27,7 +27,7 @@ LEAVES = (INPUT, CONST, INDEX)
 # What is computed for each entry by itself.
 ENTRIES = (MAP, TAKE)
 # The kinds of views.
-EXPAND, RESHAPE, PERMUTE, SLICE = "expand", "reshape", "permute", "slice"
+EXPAND, RESHAPE, PERMUTE, SLICE, WINDOWS = "expand", "reshape", "permute", "slice", "windows"
 
 
 class Value:
@@ -149,6 +149,20 @@ class Value:
             if not (0 <= start < whole and 0 <= start + (size - 1) * step < whole):
                 raise ValueError(f"{size} entries from {start} on, {step} apart, are not within {whole}")
         return _made(VIEW, (self,), self.dtype, shape, (SLICE, starts, steps))
+
+    def windows(self, extents: Sequence[int], steps: Sequence[int], spread: Sequence[int]) -> Value:
+        """All windows of images [n, height, width, channels], `steps` apart, whose cells are `spread` apart:
+        [n, windows down, windows across, cells down, cells across, channels].
+        """
+        n, height, width, channels = self.shape
+        counts = [
+            (size - 1 - (extent - 1) * apart) // step + 1
+            for size, extent, step, apart in zip((height, width), extents, steps, spread, strict=True)
+        ]
+        if min(counts) < 1:
+            raise ValueError(f"there are no windows of {list(extents)} in {list(self.shape)}")
+        shape = (n, *counts, *extents, channels)
+        return _made(VIEW, (self,), self.dtype, shape, (WINDOWS, tuple(steps), tuple(spread)))
 
     # --- reductions -------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from everflow.native.values import (
     RESHAPE,
     TAKE,
     VIEW,
+    WINDOWS,
     Value,
     apply,
     const,
@@ -112,6 +113,11 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
             return sources[0].reshape(value.shape)
         if how == PERMUTE:
             return sources[0].transpose(rest[0])
+        if how == WINDOWS:
+            steps, apart = rest
+            (outer, down, across, inner), x = sources[0].strides, sources[0]
+            moves = [down * steps[0], across * steps[1], down * apart[0], across * apart[1]]
+            return np.lib.stride_tricks.as_strided(x, value.shape, (outer, *moves, inner))
         starts, steps = rest
         return sources[0][
             tuple(
@@ -212,7 +218,11 @@ class Drawn:
     def view(self) -> Value:
         value = self.pick()
         rank = len(value.shape)
-        kind = self.random.choice(["permute", "slice", "reshape", "expand"])
+        kind = self.random.choice(["permute", "slice", "reshape", "expand", *["windows"] * (rank == 4)])
+        if kind == "windows":
+            extents, steps, spread = ([self.random.randint(1, 2) for _ in range(2)] for _ in range(3))
+            fits = all((e - 1) * s < n for e, s, n in zip(extents, spread, value.shape[1:3], strict=True))
+            return value.windows(extents, steps, spread) if fits else value
         if kind == "permute":
             return value.permute(self.random.sample(range(rank), rank))
         if kind == "slice":

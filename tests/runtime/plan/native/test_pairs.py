@@ -81,9 +81,9 @@ def test_nothing_goes_past_a_write_of_a_variable():
 @pytest.mark.parametrize("size, paired", [(2, False), (14, True), (40, False)])
 def test_convolutions_of_two_branches(size, paired):
     """Small ones take less time than waking a thread; libraries share large ones well."""
-    images = [constant(8, size, size, 8) for _ in range(2)]
+    images = [constant(8, 8, size, size) for _ in range(2)]  # with channels last it would be machine code
     filters = [tf.get_variable(name, initializer=0.1 * RANDOM.randn(5, 5, 8, 16).astype("f")) for name in "ab"]
-    made = [tf.nn.conv2d(x, f, 1, "SAME") for x, f in zip(images, filters, strict=True)]
+    made = [tf.nn.conv2d(x, f, 1, "SAME", data_format="NCHW") for x, f in zip(images, filters, strict=True)]
     assert len(_pairs(tf.reduce_sum(tf.tanh(made[0] * 2.0 + made[1])))) == (1 if paired else 0)
 
 
