@@ -289,7 +289,7 @@ def _groups(nodes: list[Node], levels: dict[Node, int], works: dict[Node, int]) 
 
 
 def _multiplies(node: Node) -> bool:
-    return "MatMul" in node.type
+    return "MatMul" in node.type or "Conv2D" in node.type
 
 
 def _looks_at_products(node: Node, passes: dict[Node, int]) -> bool:
