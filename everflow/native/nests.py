@@ -303,12 +303,12 @@ def located(
 
 
 def as_matrix(access: Access, shape: Shape) -> tuple[int, bool] | None:
-    """A matrix as the BLAS knows it: entries from row to row, and whether that is meant transposed; None, where it is
-    neither.
+    """A matrix, the last two axes of a shape, as the BLAS knows it: entries from row to row, and whether that is meant
+    transposed; None, where it is neither.
     """
     if access.base.kind in LEAVES and access.base.kind != INPUT:
         return None
-    (rows, columns), (down, right) = shape, access.strides
+    (rows, columns), (down, right) = shape[-2:], access.strides[-2:]
     if (right == 1 or columns == 1) and (down >= columns or rows == 1):
         return max(down, columns), False
     if (down == 1 or rows == 1) and (right >= rows or columns == 1):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
 
-from everflow.native.nest_code import I32, I64, POINTER, VOID
+from everflow.native.nest_code import I32, I64, POINTER, VOID, loop
 from everflow.native.nests import Access, as_matrix, contiguous, located
 from everflow.native.values import Value
 
@@ -78,12 +79,16 @@ def _constant(module: ir.Module, kind: ir.Type, value: float) -> ir.GlobalVariab
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A part of a product's result: from a row to another, from a column to another."""
+    """A part of a product's result: from a row to another, from a column to another, and, where there are many, from a
+    place on the first axis to another.
+    """
 
     row: int
     last_row: int
     column: int
     last_column: int
+    first: int = 0
+    last: int = 1
 
 
 class ProductStep:
@@ -106,44 +111,63 @@ class ProductStep:
 
     @property
     def work(self) -> int:
-        return math.prod(self.value.shape) * self.value.sources[0].shape[1]
+        return math.prod(self.value.shape) * self.value.sources[0].shape[-1]
 
     def whole(self) -> Cut:
-        rows, columns = self.value.shape
-        return Cut(0, rows, 0, columns)
+        rows, columns = self.value.shape[-2:]
+        return Cut(0, rows, 0, columns, 0, self._many[0] if self._many else 1)
 
     def parts(self) -> list[Cut]:
-        """The halves of the result that two threads may compute, by columns or by rows; all of it where both are few."""
-        rows, columns = self.value.shape
-        if columns >= FEWEST:
-            middle = _middle(columns)
-            return [Cut(0, rows, 0, middle), Cut(0, rows, middle, columns)]
-        if rows >= FEWEST:
-            middle = _middle(rows)
-            return [Cut(0, middle, 0, columns), Cut(middle, rows, 0, columns)]
-        return [self.whole()]
+        """The halves of the result that two threads may compute: half of many products, of the columns, or of the rows;
+        all of it where these are few.
+        """
+        whole = self.whole()
+        if whole.last > 1:
+            middle = whole.last // 2
+            return [replace(whole, last=middle), replace(whole, first=middle)]
+        if whole.last_column >= FEWEST:
+            middle = _middle(whole.last_column)
+            return [replace(whole, last_column=middle), replace(whole, column=middle)]
+        if whole.last_row >= FEWEST:
+            middle = _middle(whole.last_row)
+            return [replace(whole, last_row=middle), replace(whole, row=middle)]
+        return [whole]
+
+    @property
+    def _many(self) -> tuple[int, ...]:
+        """How many products there are along each of the leading axes."""
+        return self.value.shape[:-2]
 
     def write(self, cut: Cut) -> None:
-        """Write the call for a part of the result into the region's function."""
+        """Write the calls for a part of the result into the region's function."""
         left, right = self.value.sources
-        columns = self.value.shape[1]
-        sizes = cut.last_row - cut.row, cut.last_column - cut.column, left.shape[1]
-        to = self._moved(self.region.pointer(self.value), cut.row * columns + cut.column)
-        matrices = self._matrix(left, cut.row, 0), self._matrix(right, 0, cut.column)
-        multiply(self.region.builder, self.value.dtype, sizes, *matrices, to, to_stride=columns)
+        b, columns = self.region.builder, self.value.shape[-1]
+        sizes = cut.last_row - cut.row, cut.last_column - cut.column, left.shape[-1]
+        with contextlib.ExitStack() as loops:
+            indices = []
+            for axis, count in enumerate(self._many):
+                begin, end = (cut.first, cut.last) if axis == 0 else (0, count)
+                indices.append(loops.enter_context(loop(b, I64(begin), I64(end))))
+            to = self._at(self.stores[self.value], cut.row * columns + cut.column, indices)
+            matrices = self._matrix(left, cut.row, 0, indices), self._matrix(right, 0, cut.column, indices)
+            multiply(b, self.value.dtype, sizes, *matrices, to, to_stride=columns)
 
-    def _matrix(self, factor: Value, row: int, column: int) -> Matrix:
+    def _matrix(self, factor: Value, row: int, column: int, indices: list[ir.Value]) -> Matrix:
         """A factor from a row and a column on."""
         access = self.loads[factor]
         known = as_matrix(access, factor.shape)
         assert known is not None, factor
         stride, is_transposed = known
         place = column * stride + row if is_transposed else row * stride + column
-        return Matrix(self._moved(self.region.pointer(access.base), access.offset + place), *known)
+        return Matrix(self._at(access, place, indices), *known)
 
-    def _moved(self, address: ir.Value, entries: int) -> ir.Value:
-        place = I64(entries * self.value.dtype.itemsize)
-        return self.region.builder.gep(address, [place], source_etype=_BYTE) if entries else address
+    def _at(self, access: Access, entries: int, indices: list[ir.Value]) -> ir.Value:
+        """The address so many entries behind where an access begins, for these places on the leading axes."""
+        b, size = self.region.builder, self.value.dtype.itemsize
+        place = I64((access.offset + entries) * size)
+        for index, stride in zip(indices, access.strides, strict=False):
+            place = b.add(place, b.mul(index, I64(stride * size)))
+        return b.gep(self.region.pointer(access.base), [place], source_etype=_BYTE)
 
 
 def _middle(size: int) -> int:

@@ -255,10 +255,11 @@ def put(target: Value, places: Value, values: Value) -> Value:
 
 
 def product(a: Value, b: Value) -> Value:
-    """The product of two matrices of floats, by the BLAS."""
-    if a.dtype != b.dtype or a.dtype.kind != "f" or [len(a.shape), len(b.shape)] != [2, 2] or a.shape[1] != b.shape[0]:
+    """The product of two matrices of floats, or of as many of them as leading axes say, by the BLAS."""
+    fit = len(a.shape) == len(b.shape) >= 2 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]
+    if a.dtype != b.dtype or a.dtype.kind != "f" or not fit:
         raise ValueError(f"{a} and {b} have no product")
-    return _made(PRODUCT, (a, b), a.dtype, (a.shape[0], b.shape[1]), None)
+    return _made(PRODUCT, (a, b), a.dtype, (*a.shape[:-1], b.shape[-1]), None)
 
 
 def number_of(value: Value) -> Any:

@@ -285,6 +285,11 @@ class Drawn:
         one = self.number()
         if one.dtype.kind != "f" or one.kind in (CONST, INDEX):
             return one
+        many = [v for v in self.pool if v.dtype == one.dtype and len(v.shape) == 3 and v.size <= 4000]
+        if many and self.random.random() < 0.4:
+            left = self.random.choice(many)
+            fit = [v for v in many if v.shape[0] == left.shape[0] and v.shape[1] == left.shape[2]]
+            return product(left, self.random.choice([left.permute([0, 2, 1]), *fit]))
         columns = self.random.choice(one.shape or (1,))
         left = one.reshape([one.size // columns, columns])
         left = left.permute([1, 0]) if self.random.random() < 0.3 else left

@@ -65,6 +65,17 @@ def test_a_variable_is_written_over_after_products_have_read_it():
     agrees([], [A[:5, :5].copy(), B[:5].copy()], [(product(x, x), x) for x in [input_value(1, "f4", [5, 5])]])
 
 
+def test_many_products_are_taken_where_they_lie():
+    """As in attention: heads are an axis between, and stay there."""
+    x = RANDOM.randint(-3, 4, [2, 5, 3, 4]).astype("f4")
+    words = input_value(0, "f4", x.shape)
+    heads = words.permute([0, 2, 1, 3])
+    scores = product(heads, heads.permute([0, 1, 3, 2]))
+    mixed = product(scores * 2, heads)
+    agrees([scores, mixed.permute([0, 2, 1, 3]) + 1], [x])
+    agrees([product(words.slice([0, 0, 1, 0], [2, 5, 2, 4], [1, 1, 1, 1]), words.permute([0, 1, 3, 2]))], [x])
+
+
 def test_what_has_no_product_is_refused():
     with pytest.raises(ValueError, match="no product"):
         product(LEFT, LEFT)

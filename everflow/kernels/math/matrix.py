@@ -144,3 +144,14 @@ def product(a: Expression, b: Expression, transpose_a: bool, transpose_b: bool, 
 @lowers("MatMul")
 def _lower_matmul(a: Expression, b: Expression, *, transpose_a: bool, transpose_b: bool) -> Expression | None:
     return product(a, b, transpose_a, transpose_b)
+
+
+@lowers("BatchMatMul", "BatchMatMulV2")
+def _lower_batch_matmul(x: Expression, y: Expression, *, adj_x: bool, adj_y: bool) -> Expression | None:
+    if x.dtype.kind != "f" or len(x.shape) < 2 or x.shape[:-2] != y.shape[:-2]:
+        return None
+    axes = [*range(len(x.shape) - 2), len(x.shape) - 1, len(x.shape) - 2]
+    x, y = (v.permute(axes) if turned else v for v, turned in ((x, adj_x), (y, adj_y)))
+    if x.size * y.shape[-1] > SHORT or x.shape[-1] != y.shape[-2]:
+        return None
+    return matrix_product(x, y)

@@ -36,7 +36,8 @@ from everflow.runtime.plan.program import FEED, IF, LOOP, VALUE, VARIABLE, Block
 
 _CONSTANTS = (VALUE, "Const")
 # Op types that are steps, though they have expressions.
-_STEPS_RATHER = ("MatMul", "_MatMulBias", "_MatMulColumns", "_SumOfMatMuls", "Gather", "GatherV2")
+_PRODUCTS = ("MatMul", "_MatMulBias", "_MatMulColumns", "_SumOfMatMuls", "BatchMatMul", "BatchMatMulV2")
+_STEPS_RATHER = (*_PRODUCTS, "Gather", "GatherV2")
 Place = Callable[[], ir.Value]  # writes what finds an address
 
 

@@ -113,9 +113,10 @@ def test_an_error_in_one_is_that_ops():
 
 
 def test_what_is_short_is_not_shared():
-    """One thread has a small product done before another is awake."""
+    """One thread has a small product done before another is awake. (Products of floats would be machine code.)"""
     a, b = _weights("a"), tf.get_variable("b", initializer=RANDOM.randn(WIDE, 4).astype("f"))
-    wide, thin = tf.matmul(a, a, name="wide"), tf.matmul(a[None], b[None], name="thin")
+    wide = tf.matmul(a, a, name="wide")
+    thin = tf.to_float(tf.matmul(tf.to_int32(a * 5.0), tf.to_int32(b * 5.0), name="thin"))
     loss = tf.reduce_sum(tf.tanh(wide * 2.0)) + tf.reduce_sum(tf.tanh(thin * 2.0))
     with _session() as sess:
         sess.run(tf.global_variables_initializer())
