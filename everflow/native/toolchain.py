@@ -152,6 +152,16 @@ def _told_by_linux() -> str:
     return "\n".join([platform.machine(), *named]) if len(named) >= 3 else ""
 
 
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+def can(machine: str, *features: str) -> bool:
+    """Whether the processor is of a kind, and has one of these features: names of Linux, or of LLVM with a plus."""
+    here = platform.machine().lower()
+    said = re.split(r"[\s,]+", _processor())
+    return _MACHINES.get(here, here) == machine and not set(features).isdisjoint(said)
+
+
 def object_code(text: str) -> bytes:
     """The object file of a module: the one that was kept, or a new one."""
     return _cache().get("\n".join([llvmlite.__version__, _processor(), text]), lambda: _compiler.compile(text))

@@ -84,3 +84,14 @@ def test_code_is_kept_for_what_this_processor_can_do(monkeypatch, tmp_path):
     assert toolchain._told_by_linux() == ""
     monkeypatch.setattr(toolchain, "_CPU_INFO", tmp_path / "none")
     assert toolchain._told_by_linux() == ""
+
+
+def test_what_the_processor_can_do(monkeypatch):
+    monkeypatch.setattr(toolchain, "_processor", lambda: "x86_64\nflags fpu sse4_2 avx")
+    monkeypatch.setattr(toolchain.platform, "machine", lambda: "AMD64")
+    assert toolchain.can("x86_64", "sse4_2", "+sse4.2")
+    assert not toolchain.can("x86_64", "avx512f")
+    assert not toolchain.can("aarch64", "sse4_2")
+    monkeypatch.setattr(toolchain, "_processor", lambda: "arm64-apple-darwin\napple-m1\n+aes,+crc,+neon")
+    monkeypatch.setattr(toolchain.platform, "machine", lambda: "arm64")
+    assert toolchain.can("aarch64", "crc32", "+crc")

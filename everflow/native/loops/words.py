@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import llvmlite.binding as llvm
 from llvmlite import ir
+
+from everflow.native import toolchain
 
 _BYTE, _HALF, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _POINTER = ir.PointerType()
@@ -124,11 +125,10 @@ else:
 
     def _crc32c_of_word(b, crc, word):
         """The processor's own instruction, or one bit after the other."""
-        features, machine = llvm.get_host_cpu_features(), llvm.get_default_triple().partition("-")[0]
-        if machine == "x86_64" and features.get("sse4.2"):
+        if toolchain.can("x86_64", "sse4_2", "+sse4.2"):
             kind, name = ir.FunctionType(_WORD, [_WORD, _WORD]), "llvm.x86.sse42.crc32.64.64"
             return b.call(b.module.globals.get(name) or ir.Function(b.module, kind, name), [crc, word])
-        if machine in ("aarch64", "arm64") and features.get("crc"):
+        if toolchain.can("aarch64", "crc32", "+crc"):
             kind, name = ir.FunctionType(_HALF, [_HALF, _WORD]), "llvm.aarch64.crc32cx"
             function = b.module.globals.get(name) or ir.Function(b.module, kind, name)
             return b.zext(b.call(function, [b.trunc(crc, _HALF), word]), _WORD)
