@@ -6,7 +6,7 @@ from everflow.keras.callbacks.base import BaseLogger, CallbackList, History
 from everflow.keras.callbacks.logs import ProgbarLogger
 
 
-def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, samples, verbose):
+def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, samples, count_mode, verbose):
     """The list of callbacks of a loop: the program's, and those that are always there."""
     if isinstance(callbacks, CallbackList):
         return callbacks
@@ -15,16 +15,23 @@ def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, 
         model.__dict__["history"] = History()
         callbacks = [BaseLogger(), *callbacks, model.history]
     if verbose:
-        callbacks.append(ProgbarLogger("samples" if samples is not None else "steps"))
+        callbacks.append(ProgbarLogger(count_mode))
     made = CallbackList(callbacks)
     made.set_model(model)
-    names = [] if mode == "predict" else list(model.metrics_names)
-    if mode == "train" and do_validation:
-        names += ["val_" + name for name in names]
     amount = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "samples": samples}
-    made.set_params({**amount, "verbose": verbose, "do_validation": do_validation, "metrics": names})
-    stateful = [] if mode == "predict" else list(model.metrics_names)[1:]
-    for callback in callbacks:
-        if isinstance(callback, (BaseLogger, ProgbarLogger)):
-            callback.stateful_metrics = set(stateful)
+    made.set_params({**amount, "verbose": verbose, "do_validation": do_validation, "metrics": []})
+    tell_names(made, model, mode)
     return made
+
+
+def tell_names(calls, model, mode):
+    """Tell callbacks what will be reported; a model that waits for data knows its metrics only then."""
+    names = [] if mode == "predict" else list(model.metrics_names)
+    for callback in calls.callbacks:
+        if isinstance(callback, (BaseLogger, ProgbarLogger)):
+            callback.stateful_metrics = set(names[1:])
+            if getattr(callback, "progbar", None) is not None:
+                callback.progbar.stateful_metrics = callback.stateful_metrics
+    if mode == "train" and calls.params["do_validation"]:
+        names += ["val_" + name for name in names]
+    calls.params["metrics"] = names

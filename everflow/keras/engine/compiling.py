@@ -102,16 +102,37 @@ class Compiling:
         """The strategy in force is the model's; its variables must have been made under the same."""
         frame = strategy_context.current()
         self._distribution_strategy = strategy = None if frame is None else frame.strategy
-        if strategy is not None and options.get("target_tensors") is not None:
-            raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
+        if strategy is not None:
+            self._refuse_under_strategy(options)
         for variable in self.weights if self.built else ():
             made_under = getattr(variable, "distribute_strategy", None)
-            is_ours = made_under is None if strategy is None else strategy.extended.variable_created_in_scope(variable)
+            if strategy is None:
+                # What is on one device anyway is as good as made without a strategy.
+                is_ours = made_under is None or not hasattr(variable, "values")
+            else:
+                is_ours = strategy.extended.variable_created_in_scope(variable)
             if not is_ours:
                 raise ValueError(
                     f"{variable.name} was made under another strategy than the model is compiled under: make the model and "
                     "compile it inside of the same `strategy.scope()`."
                 )
+
+    @property
+    def _spreads_arrays(self):
+        """Whether a strategy spreads arrays over replicas before training begins, as it does but in traced functions."""
+        return self._distribution_strategy is not None and not self._experimental_run_tf_function
+
+    def _refuse_under_strategy(self, options):
+        if options.get("target_tensors") is not None:
+            raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
+        if options.get("sample_weight_mode"):
+            raise NotImplementedError(
+                "`sample_weight_mode` can't be given where a strategy spreads batches over replicas."
+            )
+        if self._spreads_arrays and options.get("weighted_metrics"):
+            raise NotImplementedError(
+                "`weighted_metrics` can't be given where a strategy spreads arrays over replicas."
+            )
 
     def _make_endpoints(self, target_tensors):
         """An endpoint for each output, with its loss, weights and target."""
@@ -354,6 +375,8 @@ class Compiling:
 
     def _run_function(self, kind, values):
         """Run one of the functions on (inputs, targets, weights)."""
+        if kind != "predict":
+            self._require_targets(values[1])
         if executing_eagerly():
             if self._eager_steps is None:
                 self.__dict__["_eager_steps"] = EagerSteps(self)
@@ -362,11 +385,6 @@ class Compiling:
         inputs, targets, weights = values if kind == "predict" else workers.share(values)
         feeds = list(inputs)
         if kind != "predict":
-            for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
-                if target is None:
-                    raise ValueError(
-                        f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}'
-                    )
             feeds += targets
             fed = [e for e in self._endpoints if e.is_fed]
             for endpoint, weight, target in zip(fed, weights or [None] * len(fed), targets):
@@ -375,6 +393,13 @@ class Compiling:
         if kind == "train" and self._phase():
             feeds.append(True)
         return list(getattr(self, f"{kind}_function")(feeds))
+
+    def _require_targets(self, targets):
+        for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
+            if target is None:
+                raise ValueError(
+                    f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}'
+                )
 
     # --- inputs that are known only when data comes ----------------------------------------------
 

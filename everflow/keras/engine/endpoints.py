@@ -178,7 +178,7 @@ def metrics_by_output(metrics, output_names):
     if len(output_names) == 1:
         return [list(metrics)]
     # Each output has metrics of its own: objects keep state.
-    return [list(metrics)] + [metrics_module.clone_metrics(metrics) for _ in output_names[1:]]
+    return [metrics_module.clone_metrics(metrics) for _ in output_names]
 
 
 def _listed(value):
@@ -192,7 +192,7 @@ def metric_object(metric, endpoint, weighted):
     """(name, metric object) for what the program named; "accuracy" depends on the output and the loss."""
     prefix = "weighted_" if weighted else ""
     if isinstance(metric, metrics_module.Metric):
-        return metric.name, metric
+        return prefix + metric.name, metric
     function, name = _metric_function(metric, endpoint)
     name = prefix + name
     if isinstance(function, metrics_module.Metric):

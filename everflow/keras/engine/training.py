@@ -59,8 +59,10 @@ class Model(Compiling, Network):
         if more:
             raise TypeError(f"Unrecognized keyword arguments: {more}")
         self._assert_compiled()
-        if class_weight and self._distribution_strategy is not None:
-            raise ValueError("`class_weight` can't be given where a strategy spreads batches over replicas.")
+        if self._spreads_arrays and class_weight:
+            raise NotImplementedError("`class_weight` can't be given where a strategy spreads arrays over replicas.")
+        if self._spreads_arrays and validated[0]:
+            raise ValueError("`validation_split` can't be given where a strategy spreads arrays over replicas.")
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
         source = batches_of(self, x, y, sample_weight, **steps, **drawn)

@@ -397,7 +397,7 @@ def is_used(momentum):
         return True
     if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
         raise ValueError(f"`momentum` must be between [0, 1], not {momentum}.")
-    return momentum > 0
+    return bool(momentum > 0)
 
 
 def _key(var):
