@@ -171,11 +171,13 @@ python.keras          saving                             : keras.saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models
-python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
+python.keras.engine   base_layer input_layer input_spec network sequential training topology : \
                                                            keras keras.layers keras.models keras.engine.*
-python.keras.engine   base_layer_utils                   : keras.engine.autocasting
+python.keras.engine   base_layer_utils                   : legacy.inner.keras_engine.layer_parts keras.engine.*
+python.keras.engine   network                            : legacy.inner.keras_engine.layer_parts
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.engine   data_adapter training_generator    : legacy.inner.keras_engine.data_adapters
+python.keras.engine   training_utils                     : legacy.inner.keras_engine.training_data
 python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized
 python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized
 python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers

@@ -22,7 +22,6 @@ from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
-from everflow.platform import logging
 from everflow.platform.signatures import parameters, takes
 
 COMPILE_PARAMETERS = parameters(
@@ -336,11 +335,7 @@ class Compiling:
         if self.train_function is not None:
             return
         weights = self._collected_trainable_weights
-        if len(weights) != len(self.trainable_weights):
-            logging.warning(
-                f"Model {self.name} was compiled with {len(weights)} trainable weights and has {len(self.trainable_weights)} now: a change "
-                "of `trainable` counts only after `compile` is called again."
-            )
+        self._check_trainable_weights_consistency()
         phase = self._phase()
         with workers.drawing(), name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)

@@ -6,6 +6,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
+from everflow.keras.engine.inner_names import InnerNames
 from everflow.keras.engine.network import Network
 from everflow.platform.signatures import takes
 
@@ -17,7 +18,7 @@ def _queue(given):
     return {name: given.pop(name) for name in ("max_queue_size", "workers", "use_multiprocessing")}
 
 
-class Model(Compiling, Network):
+class Model(Compiling, InnerNames, Network):
     """Layers from inputs to outputs, with training and evaluation.
 
     Args:
