@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.keras.callbacks.base import BaseLogger, CallbackList, History
 from everflow.keras.callbacks.logs import ProgbarLogger
+from everflow.platform.signatures import takes
 
 
 def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, samples, count_mode, verbose):
@@ -22,6 +23,15 @@ def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, 
     made.set_params({**amount, "verbose": verbose, "do_validation": do_validation, "metrics": []})
     tell_names(made, model, mode)
     return made
+
+
+@takes(
+    """callbacks, model, do_validation=False, batch_size=None, epochs=None, steps_per_epoch=None, samples=None, verbose=1,
+    count_mode="samples", mode="train\""""
+)
+def configure_callbacks(callbacks, model, steps_per_epoch, **settings):
+    """The callbacks of a loop that a program runs itself."""
+    return configure(callbacks, model, steps=steps_per_epoch, **settings)
 
 
 def tell_names(calls, model, mode):

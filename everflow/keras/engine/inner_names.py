@@ -25,6 +25,19 @@ class InnerNames:
         lambda self: {layer: layer.trainable for layer in (self, *self._flattened_layers())}
     )
 
+    _nodes_by_depth = property(lambda self: self._topology.nodes_by_depth)
+    _layers_by_depth = property(lambda self: self._topology.layers_by_depth)
+
+    @property
+    def _network_nodes(self):
+        """A key for each call of a layer that is part of the model."""
+        return {
+            f"{layer.name}_ib-{index}"
+            for layer in self._topology.layers
+            for index in range(len(layer._inbound_nodes))
+            if self._topology.has(layer, index)
+        }
+
     def _assert_compile_was_called(self):
         self._assert_compiled()
 

@@ -306,9 +306,7 @@ def infer_steps_for_dataset(
 
 
 # What of a dataset's making can be seen from its type; what functions of the program give, can't.
-_SEEN_THROUGH = (
-    "Range Tensor TensorSlice SparseTensorSlice Zip Concatenate Repeat Cache Prefetch Map ParallelMap Filter Take Skip".split()
-)
+_SEEN_THROUGH = "Range Tensor TensorSlice SparseTensorSlice Zip Concatenate Repeat Cache Prefetch Map ParallelMap Filter Take Skip".split()
 
 
 def _makings(dataset: Any) -> Iterator[str]:
