@@ -76,11 +76,15 @@ class Dataset(structure.Elements, structure.VariantValue):
             "tf.data.Dataset can't be made directly; use from_tensors, from_tensor_slices, range, from_generator, ..."
         )
 
+    _made_by = None  # the op type, where it is known: executing eagerly, a tensor has no op to ask
+    _made_of: tuple = ()
+
     def _begin(self, variant_tensor, element_spec, inputs=()):
         """What every dataset is: the tensor that stands for it, the specs of its elements, the datasets it is made of."""
         self._variant_tensor = variant_tensor
         self._element_spec = element_spec
         self._options = Options()
+        self._made_of = tuple(inputs)
         for dataset in inputs:
             self._options = self._options.merge(dataset.options())
         return self
@@ -478,7 +482,9 @@ class VariantDataset(DatasetV1Adapter):
 
 def made(build, element_spec, inputs=(), **arguments) -> Dataset:
     """The dataset that an op makes, given the specs of its elements."""
-    return DatasetV1Adapter(build(**structure.attributes(element_spec), **arguments), element_spec, inputs)
+    dataset = DatasetV1Adapter(build(**structure.attributes(element_spec), **arguments), element_spec, inputs)
+    dataset._made_by = getattr(build, "__name__", None)
+    return dataset
 
 
 def dataset_function(dataset, function, transformation) -> StructuredFunction:

@@ -27,7 +27,14 @@ from everflow.distribute.values import (
     select_replica,
 )
 from everflow.framework.operation import Operation
-from everflow.framework.scopes import control_dependencies, device, get_default_graph, init_scope, name_scope
+from everflow.framework.scopes import (
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from everflow.ops import array
 from everflow.ops.control_flow import grouping
 from everflow.ops.variables.options import VariableSynchronization
@@ -152,9 +159,12 @@ def _all_devices() -> list[str]:
 
 def _same_start(first, given):
     """The initial value of another copy: that of the first one, so that random values are equal too."""
-    if callable(given):
-        return lambda: array.identity(first.initial_value)
-    return array.identity(first.initial_value)
+
+    def start():
+        # Where variables are made at once, nobody keeps what they began with.
+        return array.identity(first.read_value() if executing_eagerly() else first.initial_value)
+
+    return start if callable(given) else start()
 
 
 # --- replica functions in turns ------------------------------------------------------------------

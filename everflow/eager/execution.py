@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections.abc import Hashable, Sequence
@@ -48,15 +49,23 @@ class Engine:
 
     def __init__(self) -> None:
         self._owner = _Functions()
-        self._executor = LocalExecutor(self._owner)  # type: ignore[arg-type]  # of a graph, functions are all it asks for
-        self._state = self._executor.state
-        # What no handle refers to any more is gone: there is no session whose end would take it.
-        self._state.resources = ResourceStore(weakref.WeakValueDictionary)
         self._bindings: dict[Hashable, BoundOperation] = {}
         # Kind of call (see `EagerGraph.call`) → what runs it.
         self.calls: dict[Hashable, BoundOperation] = {}
         # Python value and dtype → (kernel value, DType).
         self.constants: dict[Hashable, tuple[Value, DType]] = {}
+
+    # Devices are settled when the first operation runs: a program may import this and divide them afterwards.
+    @functools.cached_property
+    def _executor(self) -> LocalExecutor:
+        executor = LocalExecutor(self._owner)  # type: ignore[arg-type]  # of a graph, functions are all it asks for
+        # What no handle refers to any more is gone: there is no session whose end would take it.
+        executor.state.resources = ResourceStore(weakref.WeakValueDictionary)
+        return executor
+
+    @functools.cached_property
+    def _state(self) -> SessionState:
+        return self._executor.state
 
     @property
     def functions(self) -> dict[str, Any]:
@@ -65,13 +74,15 @@ class Engine:
 
     def forget(self, name: str) -> None:
         """A function is defined anew: what was compiled for that name goes."""
-        self._executor.functions().forget(name)
+        if "_executor" in vars(self):
+            self._executor.functions().forget(name)
 
     def restart_random_streams(self) -> None:
         """Let random operations begin again, as setting the seed does."""
         self._bindings.clear()
         self.calls.clear()
-        self._state.random = RandomStreams()
+        if "_executor" in vars(self):
+            self._state.random = RandomStreams()
 
     def keep_constant(self, key: Hashable, tensor: Tensor) -> None:
         """Let later constants of this kind have the same memory."""

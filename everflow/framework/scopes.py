@@ -113,7 +113,7 @@ def reset_default_graph() -> None:
         >>> tf.global_variables()
         []
     """
-    if not default_graphs.empty:
+    if not all(graph.executes for graph in default_graphs._stack):
         raise AssertionError(
             "tf.reset_default_graph() is not for use inside `with graph.as_default()`: leave that first, or make a new tf.Graph()."
         )

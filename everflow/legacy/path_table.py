@@ -144,7 +144,8 @@ python.grappler       tf_optimizer item cluster          : tools.grappler
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
-python.keras          callbacks                          : keras.callbacks
+python.keras          callbacks                          : keras.callbacks.tensorboard_v2 keras.callbacks
+python.keras          callbacks_v1                       : keras.callbacks
 python.keras          constraints                        : keras.constraints
 python.keras          datasets                           : keras.datasets
 python.keras          engine                             : keras.engine.base_layer keras keras.layers
@@ -154,7 +155,6 @@ python.keras          wrappers                           : keras.wrappers
 python.keras          activations                        : keras.activations
 python.keras          applications                       : keras.applications
 python.keras          backend backend_config             : keras.backend
-python.keras          callbacks                          : keras.callbacks
 python.keras          constraints                        : keras.constraints
 python.keras          datasets                           : keras.datasets
 python.keras          initializers                       : keras.initializers
@@ -171,11 +171,13 @@ python.keras          saving                             : keras.saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models
-python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
+python.keras.engine   base_layer input_layer input_spec network sequential training topology : \
                                                            keras keras.layers keras.models keras.engine.*
-python.keras.engine   base_layer_utils                   : keras.engine.autocasting
+python.keras.engine   base_layer_utils                   : legacy.inner.keras_engine.layer_parts keras.engine.*
+python.keras.engine   network                            : legacy.inner.keras_engine.layer_parts
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.engine   data_adapter training_generator    : legacy.inner.keras_engine.data_adapters
+python.keras.engine   training_utils                     : legacy.inner.keras_engine.training_data
 python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized
 python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized
 python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers
@@ -191,7 +193,9 @@ python.keras.layers   core convolutional pooling recurrent embeddings merge norm
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
 python.keras.saving   hdf5_format saving_utils           : legacy.inner.keras_saving
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
-                                                           legacy.inner.keras keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
+                                                           legacy.inner.keras legacy.inner.keras_utils keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
+python.keras.utils    mode_keys                          : legacy.inner.keras_mode_keys
+python.keras.utils    metrics_utils                      : legacy.inner.keras_utils keras.loss_reduction keras.generic
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules

@@ -196,7 +196,7 @@ def test_what_calls_take():
             return inputs
 
     layer = Taking()
-    assert layer._call_fn_args == ["inputs", "other", "training"]
+    assert layer._call_fn_args == ["self", "inputs", "other", "training"]
     assert (layer._expects_training_arg, layer._expects_mask_arg) == (True, False)
 
 

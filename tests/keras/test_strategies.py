@@ -77,3 +77,61 @@ def test_how_samples_are_cut():
     for steps, size in ((None, 3), (10, None), (10, 8)):
         with pytest.raises(ValueError):
             cut(None, 64, steps, size)
+
+
+@pytest.mark.parametrize("optimizer", [{"class_name": "SGD", "config": {"momentum": 0.9}}, "adam"])
+def test_replicas_of_a_loop_of_the_programs_own_stay_equal_to_one(optimizer):
+    """Gradients are summed over replicas, and every device holds the same weights afterwards."""
+    x, y = np.arange(24, dtype="float32").reshape(8, 3) / 10, np.zeros((8, 2), "float32")
+
+    def trained(strategy):
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,), kernel_initializer="ones")])
+            rule = tf.keras.optimizers.get(optimizer)
+
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.reduce_mean((model(x) - y) ** 2, -1)) / 4
+            rule.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+            return loss
+
+        batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(4)
+        for batch in strategy.experimental_distribute_dataset(batches):
+            strategy.experimental_run_v2(step, args=batch)
+        assert rule.iterations.numpy() == 2
+        return [copy.numpy() for copy in strategy.experimental_local_results(model.weights[0])]
+
+    with eager_mode():
+        (alone,) = trained(tf.distribute.OneDeviceStrategy("/cpu:0"))
+        for copy in trained(tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])):
+            np.testing.assert_allclose(copy, alone, rtol=1e-5)
+
+
+def test_fitting_keeps_the_copies_of_weights_equal():
+    with eager_mode():
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+            model.compile("sgd", "mse")
+        model.fit(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
+        first, second = strategy.experimental_local_results(model.weights[0])
+        np.testing.assert_array_equal(first.numpy(), second.numpy())
+
+
+def test_batch_normalization_on_several_replicas():
+    def moved(strategy):
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.BatchNormalization(input_shape=(3,), momentum=0.5)])
+            model.compile("sgd", "mse")
+        model.fit(_X, _X, batch_size=4, epochs=2, verbose=0, shuffle=False)
+        return model.get_weights()
+
+    for context in (eager_mode, tf.Graph().as_default):
+        with context():
+            pairs = zip(
+                moved(tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])),
+                moved(tf.distribute.OneDeviceStrategy("/cpu:0")),
+                strict=True,
+            )
+            for several, one in pairs:
+                np.testing.assert_allclose(several, one, rtol=1e-5)

@@ -174,6 +174,12 @@ def symbolic_learning_phase():
     return state.learning_phase
 
 
+def fixed_learning_phase():
+    """What `set_learning_phase` fixed for the graph that models are drawn in; None if nothing."""
+    phase = state_of(get_graph()).learning_phase
+    return None if isinstance(phase, Tensor) else phase
+
+
 def _check_phase(value):
     if value not in {0, 1}:
         raise ValueError("Expected learning phase to be 0 or 1.")

@@ -63,7 +63,7 @@ class TensorBoard(Callback):
         self._profile_start = None
 
     def set_model(self, model):
-        from everflow.summary import FileWriter, merge_all  # loads google_crc32c
+        from everflow.summary import merge_all  # loads google_crc32c
 
         super().set_model(model)
         if self.histogram_freq and self.merged is None and not executing_eagerly():
@@ -71,7 +71,7 @@ class TensorBoard(Callback):
                 self._add_summaries_of(layer)
         graph = K.get_graph()
         with graph.as_default():  # when executing eagerly, that of functional models
-            self.writer = FileWriter(self.log_dir, graph if self.write_graph else None)
+            self.writer = file_writer(self.log_dir, graph if self.write_graph else None)
         if self.embeddings_freq and self.embeddings_data is not None:
             self._configure_embeddings()
         if self.histogram_freq and not executing_eagerly():
@@ -193,8 +193,6 @@ class TensorBoard(Callback):
 
     def _write_profile(self, start):
         """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
-        from everflow.summary import FileWriter  # loads google_crc32c
-
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
         file_io.recursive_create_dir(folder)
         event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0}
@@ -202,7 +200,7 @@ class TensorBoard(Callback):
         with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
             f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
         # An event file that says nothing makes TensorBoard look for profiles here.
-        writer = FileWriter(self.log_dir, filename_suffix=".profile-empty")
+        writer = file_writer(self.log_dir, filename_suffix=".profile-empty")
         writer.add_event(Event(wall_time=time.time()))
         writer.close()
 
@@ -220,3 +218,10 @@ class TensorBoard(Callback):
 
     def on_train_end(self, logs=None):
         self.writer.close()
+
+
+def file_writer(folder, graph=None, **settings):
+    """What writes an event file into a folder."""
+    from everflow.summary import FileWriter  # loads google_crc32c
+
+    return FileWriter(folder, graph, **settings)

@@ -45,6 +45,7 @@ from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.variables import initializers
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
+from everflow.platform.inspection import getfullargspec
 from everflow.platform.signatures import takes
 
 _KNOWN_ARGUMENTS = frozenset(
@@ -348,7 +349,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     # --- arguments of `call` -----------------------------------------------------------------
 
-    _call_fn_args = property(lambda self: list(self._call_parameters))
+    _call_fn_args = property(lambda self: arguments_of_call(self))
     _expects_training_arg = property(lambda self: self._call_takes("training"))
     _expects_mask_arg = property(lambda self: self._call_takes("mask"))
 
@@ -462,6 +463,12 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     def name_scope(self):
         """A context manager that enters the layer's name scope."""
         return name_scope(self._name_scope())
+
+
+def arguments_of_call(layer):
+    """The names of what a layer's `call` takes by position, the layer itself among them."""
+    call = vars(layer).get("call") or inspect.getattr_static(type(layer), "call")
+    return getfullargspec(getattr(call, "python_function", call)).args
 
 
 def _as_spec(x):

@@ -71,6 +71,7 @@ class Batches:
 
     samples = steps = batch_size = None
     counts_samples = False
+    is_told_steps = True  # Whether the program said how many there are.
 
     def epoch(self):
         """(values to feed, number of samples) for each batch of an epoch."""
@@ -190,6 +191,7 @@ class DatasetBatches(Batches):
 
     def __init__(self, model, dataset, steps, steps_name, for_predict, is_validation):
         self.model, self.steps, self.steps_name, self.for_predict = model, steps, steps_name, for_predict
+        self.is_told_steps = steps is not None
         if steps is None:
             self._refuse_endless(dataset)
         # Training goes on where it stopped; validation always looks at the same elements.

@@ -22,7 +22,6 @@ from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
-from everflow.platform import logging
 from everflow.platform.signatures import parameters, takes
 
 COMPILE_PARAMETERS = parameters(
@@ -102,16 +101,37 @@ class Compiling:
         """The strategy in force is the model's; its variables must have been made under the same."""
         frame = strategy_context.current()
         self._distribution_strategy = strategy = None if frame is None else frame.strategy
-        if strategy is not None and options.get("target_tensors") is not None:
-            raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
+        if strategy is not None:
+            self._refuse_under_strategy(options)
         for variable in self.weights if self.built else ():
             made_under = getattr(variable, "distribute_strategy", None)
-            is_ours = made_under is None if strategy is None else strategy.extended.variable_created_in_scope(variable)
+            if strategy is None:
+                # What is on one device anyway is as good as made without a strategy.
+                is_ours = made_under is None or not hasattr(variable, "values")
+            else:
+                is_ours = strategy.extended.variable_created_in_scope(variable)
             if not is_ours:
                 raise ValueError(
                     f"{variable.name} was made under another strategy than the model is compiled under: make the model and "
                     "compile it inside of the same `strategy.scope()`."
                 )
+
+    @property
+    def _spreads_arrays(self):
+        """Whether a strategy spreads arrays over replicas before training begins, as it does but in traced functions."""
+        return self._distribution_strategy is not None and not self._experimental_run_tf_function
+
+    def _refuse_under_strategy(self, options):
+        if options.get("target_tensors") is not None:
+            raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
+        if options.get("sample_weight_mode"):
+            raise NotImplementedError(
+                "`sample_weight_mode` can't be given where a strategy spreads batches over replicas."
+            )
+        if self._spreads_arrays and options.get("weighted_metrics"):
+            raise NotImplementedError(
+                "`weighted_metrics` can't be given where a strategy spreads arrays over replicas."
+            )
 
     def _make_endpoints(self, target_tensors):
         """An endpoint for each output, with its loss, weights and target."""
@@ -315,11 +335,7 @@ class Compiling:
         if self.train_function is not None:
             return
         weights = self._collected_trainable_weights
-        if len(weights) != len(self.trainable_weights):
-            logging.warning(
-                f"Model {self.name} was compiled with {len(weights)} trainable weights and has {len(self.trainable_weights)} now: a change "
-                "of `trainable` counts only after `compile` is called again."
-            )
+        self._check_trainable_weights_consistency()
         phase = self._phase()
         with workers.drawing(), name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
@@ -354,6 +370,8 @@ class Compiling:
 
     def _run_function(self, kind, values):
         """Run one of the functions on (inputs, targets, weights)."""
+        if kind != "predict":
+            self._require_targets(values[1])
         if executing_eagerly():
             if self._eager_steps is None:
                 self.__dict__["_eager_steps"] = EagerSteps(self)
@@ -362,11 +380,6 @@ class Compiling:
         inputs, targets, weights = values if kind == "predict" else workers.share(values)
         feeds = list(inputs)
         if kind != "predict":
-            for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
-                if target is None:
-                    raise ValueError(
-                        f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}'
-                    )
             feeds += targets
             fed = [e for e in self._endpoints if e.is_fed]
             for endpoint, weight, target in zip(fed, weights or [None] * len(fed), targets):
@@ -375,6 +388,13 @@ class Compiling:
         if kind == "train" and self._phase():
             feeds.append(True)
         return list(getattr(self, f"{kind}_function")(feeds))
+
+    def _require_targets(self, targets):
+        for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
+            if target is None:
+                raise ValueError(
+                    f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}'
+                )
 
     # --- inputs that are known only when data comes ----------------------------------------------
 

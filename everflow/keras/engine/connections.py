@@ -67,8 +67,8 @@ class Connections:
 
     @property
     def input(self):
-        """The input; AttributeError unless the layer has been called exactly once."""
-        self._require_one_node("input")
+        """The input of the first call."""
+        self._require_calls("input")
         return self.get_input_at(0)
 
     @property
@@ -79,18 +79,13 @@ class Connections:
 
     @property
     def input_mask(self):
-        self._require_one_node("input mask")
+        self._require_calls("input mask")
         return self.get_input_mask_at(0)
 
     @property
     def output_mask(self):
-        self._require_one_node("output mask")
+        self._require_calls("output mask")
         return self.get_output_mask_at(0)
-
-    def _require_one_node(self, what):
-        self._require_calls(what)
-        if len(self._inbound_nodes) > 1:
-            raise AttributeError(self._is_ambiguous(what))
 
     @property
     def input_shape(self):

@@ -163,6 +163,11 @@ def standardize_weights(y, sample_weight=None, class_weight=None, mode=None):
             f"`sample_weight` has shape {_shape_of(sample_weight)}, and one weight for each sample is a 1D array. For a weight for each "
             'time step, compile with sample_weight_mode="temporal".'
         )
+    if mode == "temporal" and rank is not None and rank != 2:
+        raise ValueError(
+            f'With sample_weight_mode="temporal" there is a weight for each time step of each sample, a 2D array; `sample_weight` has '
+            f"shape {_shape_of(sample_weight)}."
+        )
     if sample_weight is not None and not is_symbolic(sample_weight) and y is not None:
         if tuple(_shape_of(y)[: sample_weight.ndim]) != sample_weight.shape:
             raise ValueError(

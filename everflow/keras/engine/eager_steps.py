@@ -7,6 +7,7 @@ import numpy as np
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras import backend as K
+from everflow.keras.backend.state import fixed_learning_phase
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine.known_classes import known_class
 from everflow.ops import math
@@ -28,9 +29,15 @@ class EagerSteps:
         inputs = [_as_tensor(x, like) for x, like in zip(inputs, self.model.inputs)]
         targets = [_as_tensor(y, e.output) for y, e in zip(targets, self._fed())]
         weights = [None if w is None else convert_to_tensor(np.asarray(w, "float32")) for w in weights]
-        with K.eager_learning_phase_scope(int(kind == "train")):
+        with K.eager_learning_phase_scope(self._phase(kind)):
             outputs = self._function(kind)(inputs, targets, weights)
         return [x.numpy() for x in outputs]
+
+    def _phase(self, kind):
+        """Whether layers are trained; a model that runs as a graph keeps to a phase that the program has fixed."""
+        model = self.model
+        fixed = None if model._experimental_run_tf_function or model.run_eagerly else fixed_learning_phase()
+        return int(kind == "train") if fixed is None else fixed
 
     def _fed(self):
         return [e for e in self.model._endpoints if e.is_fed]

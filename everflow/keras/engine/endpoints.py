@@ -32,8 +32,39 @@ class Endpoint:
         self.metrics, self.weighted_metrics = [], []
         self.loss_metric = None
 
-    shape = property(lambda self: shape_tuple(self.output))
+        self.known_shape = None  # where there is no output yet
+
+    shape = property(lambda self: self.known_shape if self.output is None else shape_tuple(self.output))
     mask = property(lambda self: getattr(self.output, "_keras_mask", None))
+
+    # Names that programs know from inside TensorFlow.
+    output_name = property(lambda self: self.name)
+    loss_fn = property(lambda self: self.loss)
+    output_loss_metric = property(lambda self: self.loss_metric)
+    training_target = property(lambda self: self if self.loss is not None else None)
+    feed_output_shape = property(lambda self: self.target_shape)
+
+    def has_training_target(self):
+        """Whether there is something to compare the output with."""
+        return self.loss is not None
+
+    def has_feedable_training_target(self):
+        """Whether that is fed with each batch."""
+        return self.is_fed and self.loss is not None
+
+    def should_skip_target(self):
+        """Whether the output isn't trained."""
+        return self.loss is None
+
+    should_skip_target_weights = should_skip_target
+
+    def loss_name(self):
+        """What the loss is reported as."""
+        return None if self.loss is None else self.name + "_loss"
+
+    def sample_weights_mismatch(self):
+        """Whether weights are expected and not there, or the other way round."""
+        return (self.sample_weight_mode is None) != (self.sample_weight is None)
 
     @property
     def loss_function_name(self):
@@ -140,7 +171,8 @@ def _loss_object(loss):
     loss = losses_module.get(loss)
     if isinstance(loss, losses_module.Loss):
         return loss
-    return losses_module.LossFunctionWrapper(loss, name=getattr(loss, "__name__", None))
+    name = getattr(loss, "__name__", None)
+    return losses_module.LossFunctionWrapper(loss, name=name, reduction=Reduction.SUM_OVER_BATCH_SIZE)
 
 
 def loss_weights(weights, output_names):
@@ -178,7 +210,7 @@ def metrics_by_output(metrics, output_names):
     if len(output_names) == 1:
         return [list(metrics)]
     # Each output has metrics of its own: objects keep state.
-    return [list(metrics)] + [metrics_module.clone_metrics(metrics) for _ in output_names[1:]]
+    return [metrics_module.clone_metrics(metrics) for _ in output_names]
 
 
 def _listed(value):
@@ -192,7 +224,7 @@ def metric_object(metric, endpoint, weighted):
     """(name, metric object) for what the program named; "accuracy" depends on the output and the loss."""
     prefix = "weighted_" if weighted else ""
     if isinstance(metric, metrics_module.Metric):
-        return metric.name, metric
+        return prefix + metric.name, metric
     function, name = _metric_function(metric, endpoint)
     name = prefix + name
     if isinstance(function, metrics_module.Metric):

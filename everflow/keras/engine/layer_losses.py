@@ -102,7 +102,6 @@ class LayerLosses:
             update = update() if callable(update) else update
             if update is None or _runs_at_once():
                 continue
-            _refuse_branches("add_update")
             if not isinstance(update, Operation):
                 update = update.op if hasattr(update, "op") else convert_to_tensor(update).op
             # One that doesn't depend on the inputs holds for all models with this layer.

@@ -14,7 +14,7 @@ from everflow.keras.engine.base_layer import Layer, unique
 from everflow.keras.engine.node import Node
 from everflow.keras.engine.op_layers import give_history, needs_history
 from everflow.keras.engine.summary import print_summary
-from everflow.keras.engine.topology import Topology
+from everflow.keras.engine.topology import Topology, refuse_legacy
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.keras.generic import named_config
 from everflow.keras.saving import models
@@ -357,6 +357,7 @@ class Network(Layer):
 
     def _insert_layers(self, layers, relevant_nodes=None):
         """Layers that lead to no output, e.g. to a loss, join the model all the same."""
+        refuse_legacy(nest.flatten(layers))
         extra = [layer for layer in nest.flatten(layers) if layer not in self._graph_layers]
         self.__dict__["_graph_layers"] = self._graph_layers + extra
 

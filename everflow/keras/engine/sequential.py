@@ -56,7 +56,7 @@ class Sequential(Model):
         if not self._graph_layers:
             self._add_first(layer)
         elif self.outputs and not self._is_graph_network and not hasattr(self.outputs[0], "_keras_history"):
-            # It was built for data, and has to be built anew.
+            # It was built for data, and is built further for the same.
             self.inputs = self.outputs = None
         elif self.outputs:
             outputs = layer(self.outputs[0])
@@ -67,6 +67,8 @@ class Sequential(Model):
             self._become_graph()
         else:
             self._graph_layers = [*self._graph_layers, layer]
+            if self._build_input_shape is not None:
+                self.build(self._build_input_shape)
 
     def _add_first(self, layer):
         if isinstance(layer, InputLayer):

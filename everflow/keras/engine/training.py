@@ -6,6 +6,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
+from everflow.keras.engine.inner_names import InnerNames
 from everflow.keras.engine.network import Network
 from everflow.platform.signatures import takes
 
@@ -17,7 +18,7 @@ def _queue(given):
     return {name: given.pop(name) for name in ("max_queue_size", "workers", "use_multiprocessing")}
 
 
-class Model(Compiling, Network):
+class Model(Compiling, InnerNames, Network):
     """Layers from inputs to outputs, with training and evaluation.
 
     Args:
@@ -59,8 +60,10 @@ class Model(Compiling, Network):
         if more:
             raise TypeError(f"Unrecognized keyword arguments: {more}")
         self._assert_compiled()
-        if class_weight and self._distribution_strategy is not None:
-            raise ValueError("`class_weight` can't be given where a strategy spreads batches over replicas.")
+        if self._spreads_arrays and class_weight:
+            raise NotImplementedError("`class_weight` can't be given where a strategy spreads arrays over replicas.")
+        if self._spreads_arrays and validated[0]:
+            raise ValueError("`validation_split` can't be given where a strategy spreads arrays over replicas.")
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
         source = batches_of(self, x, y, sample_weight, **steps, **drawn)

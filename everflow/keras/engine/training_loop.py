@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.keras.callbacks import configure
+from everflow.framework.scopes import executing_eagerly
+from everflow.keras.callbacks import configure, tell_names
 
 
 class _Means:
@@ -31,14 +32,21 @@ def _logs(model, outputs, prefix=""):
 def _configured(callbacks, model, mode, source, verbose, do_validation=False, epochs=1):
     """The callbacks of a loop, told how much is to come: samples where they are counted, else steps."""
     by_samples = source.counts_samples
-    amount = {"steps": None if by_samples else source.steps, "samples": source.samples if by_samples else source.steps}
+    # Where no traced functions run, what is asked for as steps is told as samples, too.
+    amount = {"steps": None, "samples": source.samples}
+    if not by_samples:
+        amount = {"steps": source.steps, "samples": None if model._experimental_run_tf_function else source.steps}
+    amount["count_mode"] = "samples" if by_samples else "steps"
     amount |= {"batch_size": source.batch_size, "epochs": epochs}
     return configure(callbacks, model, mode=mode, do_validation=do_validation, verbose=verbose, **amount)
 
 
 def _batches(model, source, calls, kind):
     """(outputs, size) of each batch of an epoch, between its callbacks; training ends where one says so."""
+    waits = not model.outputs
     for index, (values, size) in enumerate(source.epoch()):
+        if waits and index == 0 and calls.params:
+            tell_names(calls, model, kind)
         logs = {"batch": index, "size": size}
         getattr(calls, f"on_{kind}_batch_begin")(index, logs)
         outputs = model._run_function(kind, values)
@@ -53,7 +61,7 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
     """Train for the epochs from `initial_epoch` to `epochs`; the History."""
     calls = _configured(callbacks, model, "train", source, verbose, validation is not None, epochs)
     if verbose:
-        _announce(source, validation)
+        _announce(model, source, validation)
     model._prepare("train")
     model.stop_training = False
     calls.on_train_begin()
@@ -70,6 +78,8 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
             )
         if not means.weight and results is None:
             break
+        if source.steps is None and not source.counts_samples:
+            source.steps = calls.params["steps"] = means.weight  # Now it is known how many there are.
         # An epoch for which nothing was left is reported by what the last one came to, once more over its steps.
         results = means.results() if means.weight else [results[0] / source.steps, *results[1:]]
         logs = _logs(model, results)
@@ -82,17 +92,20 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
     return model.history
 
 
-def _announce(source, validation):
-    """Say how much there is to train on, where it is known."""
-    amount = source.samples if source.counts_samples else source.steps
-    if amount is None:
+def _announce(model, source, validation):
+    """Say how much there is to train on, where it is known; a graph that is run step by step says nothing of steps."""
+    in_functions = model._experimental_run_tf_function
+    if not source.counts_samples and (not source.is_told_steps if in_functions else executing_eagerly()):
         return
-    unit = "samples" if source.counts_samples else "steps"
-    text = f"Train on {amount} {unit}"
-    if validation is not None:
-        of_validation = validation.samples if validation.counts_samples else validation.steps
-        if of_validation is not None:
-            text += f", validate on {of_validation} {'samples' if validation.counts_samples else 'steps'}"
+
+    def amount(verb, of):
+        if of.counts_samples:
+            return f"{verb} on {of.samples} samples"
+        return f"{verb} {'for' if in_functions else 'on'} {of.steps} steps"
+
+    text = amount("Train", source)
+    if validation is not None and (validation.samples or validation.steps) is not None:
+        text += ", " + amount("validate", validation)
     print(text)
 
 
@@ -116,6 +129,8 @@ def _test(model, source, calls):
     calls.on_test_end()
     if not means.weight:
         raise ValueError("There is no data to evaluate the model on.")
+    if source.steps is not None and not source.counts_samples:
+        means.weight = source.steps  # Steps that were asked for and did not come count, as in TensorFlow.
     return means.results()
 
 

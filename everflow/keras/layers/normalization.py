@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
@@ -30,6 +30,11 @@ def _composed(scale, offset, then_scale, then_offset):
     if then_offset is not None:
         offset += then_offset
     return scale, offset
+
+
+def _assigned(assign, variable, value):
+    with colocate_with(variable.op):
+        return assign(variable, value)
 
 
 class BatchNormalization(SameShape):
@@ -192,7 +197,13 @@ class BatchNormalization(SameShape):
             if decay.dtype != variable.dtype.base_dtype:
                 decay = math.cast(decay, variable.dtype.base_dtype)
             delta = (variable - math.cast(value, variable.dtype.base_dtype)) * decay
-            return state.assign_sub(variable, delta, name=scope)
+            frame = strategy_context.current()
+            copies = getattr(variable, "values", ())
+            if len(copies) < 2 or frame is not None and frame.replica_context is not None:
+                return state.assign_sub(variable, delta, name=scope)
+        # Drawn for all replicas at once: their copies move alike.
+        with control_dependencies([_assigned(state.assign_sub, copy, delta) for copy in copies]):
+            return copies[0].read_value()
 
     def call(self, inputs, training=None):
         training = K.learning_phase() if training is None else training

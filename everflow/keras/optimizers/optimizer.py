@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from everflow.framework import attachments, dtypes, nest
+from everflow.framework import attachments, dtypes, nest, strategy_context
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.operation import Tensor
@@ -272,8 +272,19 @@ class Optimizer:
                 self._create_hypers()
                 self._create_slots(var_list)
                 attachments.joined(self)
+            frame = strategy_context.current()
+            if frame is not None and frame.replica_context is not None and frame.strategy.num_replicas_in_sync > 1:
+                return frame.replica_context.merge_call(self._apply_sums, args=(grads_and_vars, name))
             self._prepare(var_list)
             return self._apply(grads_and_vars, name)
+
+    def _apply_sums(self, strategy, grads_and_vars, name):
+        """Across replicas: one update, with the sums of their gradients."""
+        variables = [var for _, var in grads_and_vars]
+        sums = strategy.extended.batch_reduce_to("SUM", grads_and_vars)
+        self._prepare(variables)
+        firsts = [strategy.experimental_local_results(total)[0] for total in sums]
+        return self._apply(list(zip(firsts, variables)), name)
 
     def _apply(self, grads_and_vars, name):
         updates = []
@@ -282,6 +293,7 @@ class Optimizer:
                 scope = "update" if executing_eagerly() else "update_" + var.op.name
                 with name_scope(scope), colocate_with(var):
                     updates.append(self._update(grad, var))
+                updates += _copied(var, updates[-1])
             if executing_eagerly():
                 return self._iterations.assign_add(1)
             with control_dependencies([update for update in updates if update is not None]):
@@ -391,13 +403,22 @@ class Optimizer:
 OptimizerV2 = Optimizer
 
 
+def _copied(var, update):
+    """Ops that give the copies of a variable on other devices what its first one, which was updated, holds."""
+    first, *others = getattr(var, "values", None) or [None]
+    if not others:
+        return []
+    with control_dependencies([] if update is None else [update]):
+        return [_as_op(other.assign(first.read_value())) for other in others]
+
+
 def is_used(momentum):
     """Whether there is momentum: a tensor, a function or a number above zero; ValueError unless that is within [0, 1]."""
     if isinstance(momentum, Tensor) or callable(momentum):
         return True
     if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
         raise ValueError(f"`momentum` must be between [0, 1], not {momentum}.")
-    return momentum > 0
+    return bool(momentum > 0)
 
 
 def _key(var):

@@ -18,10 +18,11 @@ class TFOptimizer:
                 self.iterations = K.variable(0, dtype="int64", name="iterations")
         else:
             self.iterations = iterations
+        self.updates = []
 
     def apply_gradients(self, grads_and_vars):
-        """An op that updates variables from pairs (gradient, variable)."""
-        return self.optimizer.apply_gradients(grads_and_vars)
+        """An op that updates variables from pairs (gradient, variable), and counts the step."""
+        return self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
 
     def get_grads(self, loss, params):
         """Pairs (gradient, variable)."""
@@ -29,6 +30,10 @@ class TFOptimizer:
 
     def get_updates(self, loss, params):
         """A list of ops that make one step."""
+        self.updates = self._updates(loss, params)
+        return self.updates
+
+    def _updates(self, loss, params):
         if not params:
             return [K.update_add(self.iterations, 1)]
         strategy = workers.worker()

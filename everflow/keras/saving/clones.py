@@ -68,7 +68,8 @@ def clone_and_build_model(
         clone = model
         reset_in_place(clone)
         if input_tensors is not None:
-            clone._set_inputs(input_tensors[0] if len(input_tensors) == 1 else input_tensors)
+            given = nest.flatten(input_tensors)
+            clone._set_inputs(given[0] if len(given) == 1 else given)
     else:
         raise ValueError(f"{model.name} has a `call` of its own, so it can't be copied: pass in_place_reset=True.")
     if compile_clone:

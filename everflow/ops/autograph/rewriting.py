@@ -33,9 +33,23 @@ def rewritten(definition: ast.FunctionDef) -> ast.FunctionDef:
     """The function with its branches, loops, calls and logic rewritten."""
     if any(_only_python_runs(statement) for statement in definition.body):
         raise Unsupported("statements that only Python can run")
+    _spell_super_out(definition)
     rewriter = _Rewriter()
     definition.body = rewriter.block(definition.body, set())[0]
     return ast.fix_missing_locations(definition)
+
+
+def _spell_super_out(definition: ast.FunctionDef) -> None:
+    """`super()` with its arguments: the function of a branch that it comes to stand in isn't the method it is about."""
+    own = [*definition.args.posonlyargs, *definition.args.args]
+    waiting: list[ast.AST] = list(definition.body) if own else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, SCOPES):
+            continue
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            node.args = [load("__class__"), load(own[0].arg)]
+        waiting += ast.iter_child_nodes(node)
 
 
 def _only_python_runs(node):
