@@ -72,6 +72,9 @@ python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context
+python.eager          function                           : legacy.inner.eager.functions
+python.eager          lift_to_graph                      : legacy.inner.eager.func_graphs
+python.framework      func_graph                         : legacy.inner.eager.func_graphs
 python.eager          backprop context def_function function : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          backprop                           : legacy.inner.eager.backprop
