@@ -259,7 +259,7 @@ python.ops            summary_ops_v2                     : summary.writing_ops l
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
-python.ops            variables                          : . ops.variables.variable ops.variables.ref ops.variables.partitioned
+python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.nn
 python.ops            weights_broadcast_ops              : losses ops.nn.weights
@@ -338,6 +338,7 @@ python.training       summary_io                         : legacy.inner.summary 
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
 python.training.tracking base                            : legacy.inner.tracking.base
 python.training.tracking data_structures                 : train.containers
+python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils
 python.training.tracking graph_view                      : legacy.inner.tracking.graph_view
 python.training.tracking tracking                        : legacy.inner.tracking.tracking
 python.training.tracking util                            : legacy.inner.tracking.saving
