@@ -294,6 +294,7 @@ python.platform       tf_logging                         : platform.logging
 python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
 python.profiler.internal flops_registry                  : profiler.statistics
 
+python.saved_model    main_op main_op_impl               : saved_model.main_op
 python.saved_model    builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \

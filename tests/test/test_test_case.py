@@ -270,7 +270,7 @@ def test_lists_of_uneven_rows_are_compared(case):
 def test_what_was_captured_stays(capfd):
     case = tf.test.TestCase()
     with case.captureWritesToStream(sys.stdout) as captured:
-        os.write(1, b"one ")
+        os.write(sys.stdout.fileno(), b"one ")
         assert captured.contents() == "one "
-        os.write(1, b"two")
+        os.write(sys.stdout.fileno(), b"two")
     assert captured.contents() == "one two"
