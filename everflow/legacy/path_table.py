@@ -11,7 +11,7 @@ python                client compiler data eager feature_column framework keras 
 python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
-python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow
+python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow legacy.inner.eager.execute
 python                tf2                                : legacy.inner.tf2
 python                autograph                          : autograph
 python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
@@ -199,7 +199,7 @@ python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nad
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
 python.layers         base core convolutional pooling normalization layers : layers layers.* legacy.inner.layers
-python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers legacy.inner.keras
+python.layers         utils                              : legacy.inner.layers layers layers.* keras.engine.arguments ops.control_flow keras.utils.for_layers legacy.inner.keras
 
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
@@ -299,6 +299,8 @@ python.saved_model    builder builder_impl constants loader loader_impl main_op 
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
+python.saved_model    load load_v1_in_v2                 : legacy.inner.object_loading saved_model.object_loading
+python.saved_model    save                               : saved_model.object_saving
 python.saved_model    nested_structure_coder             : legacy.inner.saved_model
 python.saved_model    revived_types                      : legacy.inner.revived_types
 python.saved_model    model_utils                        : legacy.inner.exporting estimator.export.outputs

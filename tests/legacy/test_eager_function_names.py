@@ -8,7 +8,7 @@ from everflow.eager.mode import eager_mode
 
 # isort: split
 from tensorflow.python import pywrap_tensorflow
-from tensorflow.python.eager import backprop, context, function, lift_to_graph
+from tensorflow.python.eager import backprop, context, execute, function, lift_to_graph
 from tensorflow.python.framework import func_graph
 
 
@@ -84,3 +84,29 @@ def test_kinds_of_attributes_and_callbacks():
     assert told == ["Mul"] and context.context().post_execution_callbacks == []
     with pytest.raises(ValueError, match="params"):
         backprop.gradients_function(lambda x, y: x * y, ["y", 0])(2.0, 3.0)
+
+
+def test_ops_run_by_their_types():
+    x = tf.constant([[2.0]])
+    handle, place = context.context()._handle, context.context().device_name
+    made = pywrap_tensorflow.TFE_Py_FastPathExecute(
+        handle, place, "MatMul", None, None, x, x, "transpose_a", False, "transpose_b", False
+    )
+    assert made.numpy().tolist() == [[4.0]]
+    for inputs, attrs, error in (([x], ("T", 1), "inputs"), ([x, x], ("T",), "short")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=error):
+            execute.execute(b"Mul", 1, inputs, attrs, context.context())
+    with pytest.raises(TypeError, match="tensors"):
+        execute.execute(b"Mul", 1, [1, 2], ("T", 3), context.context())
+
+
+def test_variables_that_have_a_value_at_once():
+    v = tf.Variable([1.0, 2.0])
+    v.load([3.0, 4.0])
+    assert (
+        v.numpy().tolist() == [3.0, 4.0]
+        and "0.1," not in repr(tf.constant(0.1))
+        and "numpy=0.1>" in repr(tf.constant(0.1))
+    )
+    with pytest.raises(RuntimeError, match="numpy"):
+        v.eval()

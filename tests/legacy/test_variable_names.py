@@ -6,6 +6,7 @@ import everflow as tf
 import tests.served  # noqa: F401
 
 # isort: split
+from tensorflow.python.layers import utils
 from tensorflow.python.ops import variables
 from tensorflow.python.training import checkpoint_management, evaluation
 from tensorflow.python.training import saver as savers
@@ -68,3 +69,14 @@ def test_an_evaluation_of_several_steps_a_run():
             session.run(each)
             seen.append(session.raw_session().run([step, each]))
     assert [int(count) for count, _ in seen] == [2, 4, 5]
+
+
+def test_lengths_and_tuples_of_layers():
+    lengths = [utils.deconv_output_length(4, *rest) for rest in ((1, "same", 1), (2, "valid", 5), (2, "full", 4))]
+    assert lengths == [4, 20, 12] and utils.normalize_tuple(2, n=3, name="strides") == (2, 2, 2)
+    with pytest.raises(ValueError, match="strides"):
+        utils.normalize_tuple((2, 1), n=3, name="strides")
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    z = (x + 1.0) * y
+    reached = utils.get_reachable_from_inputs([x])
+    assert len(reached) == 3 and z in reached and y not in reached

@@ -13,7 +13,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.functions.bodies import BodyGraph, define, returned, unique_name
+from everflow.ops.functions.bodies import BodyGraph, define, finished, unique_name
 from everflow.ops.functions.gradients import call
 from everflow.ops.tensor_arrays.flows import flow_of
 
@@ -31,7 +31,9 @@ class ConcreteFunction:
         tensors = [
             graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
         ]
-        outputs = returned(graph, tensors)
+        outputs = finished(graph, tensors)
+        if not graph.orders_state:
+            graph.controls = [x for x in flat if isinstance(x, Operation)]
         held = iter(outputs)
         packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
         self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)

@@ -252,6 +252,8 @@ class VariableV2(metaclass=VariableMetaclass):
 
     def eval(self, session=None):
         """The value in a session."""
+        if executing_eagerly():
+            raise RuntimeError("A variable's eval() is for sessions; when executing eagerly, numpy() gives its value")
         return self._as_graph_element().eval(session=session)
 
     def value(self):
@@ -297,6 +299,9 @@ class VariableV2(metaclass=VariableMetaclass):
 
     def load(self, value, session=None):
         """Set the value in a session, without new nodes."""
+        if executing_eagerly():
+            self.assign(value)
+            return
         session = session or require_load_session()
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 

@@ -41,6 +41,8 @@ class Context:
     get_virtual_device_configuration = staticmethod(experimental.get_virtual_device_configuration)
     set_virtual_device_configuration = staticmethod(experimental.set_virtual_device_configuration)
     mirroring_policy = MIRRORING_NONE
+    # What ops that are run by their type get for this context; nothing is behind it.
+    _handle = object()
 
     soft_device_placement = property(
         lambda self: get_soft_device_placement(), lambda self, enabled: set_soft_device_placement(enabled)
