@@ -22,7 +22,7 @@ _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_op
 _MODELS = frozenset(["estimator", "initializers", "keras", "losses", "metrics", "optimizers"])
 # A name whose meaning changed, and what serves it: everflow module and name in it.
 _CHANGED = {
-    "Variable": "ops.variables.resource.ResourceVariable",
+    "Variable": "ops.variables.variable.VariableV2",
     "batch_to_space": "ops.array.blocks.batch_to_space_nd",
     "constant_initializer": "keras.initializers_v2.Constant",
     "distribute.experimental.TPUStrategy": "tpu.strategy.TPUStrategyV2",

@@ -33,8 +33,8 @@ def _plain(value: Any) -> str:
 
 
 def _exact(value: Any) -> str:
-    """An array's own form; scalars as Python writes them."""
-    return repr(value) if isinstance(value, (np.ndarray, bytes)) else repr(value.item())
+    """An array's own form; scalars by as many digits as tell them from others of their type."""
+    return repr(value) if isinstance(value, (np.ndarray, bytes)) else str(value)
 
 
 class EagerTensor(Tensor):

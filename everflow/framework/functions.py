@@ -78,6 +78,7 @@ class FuncGraph(Graph):
         if tensor.is_in(self):
             return tensor
         if tensor not in self.captures:
+            self._check_not_inside(tensor)
             if self._capture_by_value:
                 for needed in inputs_first(tensor, self._outside_inputs):
                     self.captures[needed] = self._copied(needed)
@@ -86,6 +87,16 @@ class FuncGraph(Graph):
             stand_in._handle_data = tensor._handle_data
             self.captures[tensor] = stand_in
         return self.captures[tensor]
+
+    def _check_not_inside(self, tensor: Tensor) -> None:
+        """A tensor of a body that is drawn in this one has a value only while that runs."""
+        graph = None if tensor.is_eager else tensor.graph
+        while isinstance(graph, FuncGraph):
+            if graph is self:
+                raise errors.InaccessibleTensorError(
+                    f"{tensor} is of another function or block of code, inside of this one: let that return it"
+                )
+            graph = graph.outer_graph
 
     def _capture_name(self, tensor: Tensor, consumer: str | None) -> str:
         return "placeholder"

@@ -150,6 +150,11 @@ def _short(structure: Structure) -> str:
     return f"type={type(structure).__name__} str={structure}"
 
 
+def _seen_type(structure: Structure) -> type:
+    """The type of a structure as programs see it: a list that checkpoints follow is a list."""
+    return getattr(type(structure), "_stands_for", type(structure))
+
+
 def _same_named_tuple_type(a: Structure, b: Structure) -> bool:
     return _is_named_tuple(a) and _is_named_tuple(b) and type(a).__name__ == type(b).__name__ and a._fields == b._fields
 
@@ -169,7 +174,8 @@ def _compare(
     if _is_composite(a) and _is_composite(b):
         return _compare_composites(a, b, check_types)
     both_mappings = isinstance(a, abc.Mapping) and isinstance(b, abc.Mapping)
-    if check_types and type(a) is not type(b) and not _same_named_tuple_type(a, b) and not both_mappings:
+    same = _seen_type(a) is _seen_type(b) or both_mappings or _same_named_tuple_type(a, b)
+    if check_types and not same:
         return TypeError, f"The two structures differ in type: {_short(a)} and {_short(b)}"
     ours, theirs = _items(a), _items(b)
     if check_types and both_mappings and set(a) != set(b):

@@ -11,7 +11,7 @@ python                client compiler data eager feature_column framework keras 
 python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
-python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow
+python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow legacy.inner.eager.execute
 python                tf2                                : legacy.inner.tf2
 python                autograph                          : autograph
 python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
@@ -72,6 +72,9 @@ python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context
+python.eager          function                           : legacy.inner.eager.functions
+python.eager          lift_to_graph                      : legacy.inner.eager.func_graphs
+python.framework      func_graph                         : legacy.inner.eager.func_graphs
 python.eager          backprop context def_function function : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          backprop                           : legacy.inner.eager.backprop
@@ -200,7 +203,7 @@ python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nad
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
 python.layers         base core convolutional pooling normalization layers : layers layers.* legacy.inner.layers
-python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers legacy.inner.keras
+python.layers         utils                              : legacy.inner.layers layers layers.* keras.engine.arguments ops.control_flow keras.utils.for_layers legacy.inner.keras
 
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
@@ -260,7 +263,7 @@ python.ops            summary_ops_v2                     : summary.writing_ops l
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
-python.ops            variables                          : . ops.variables.variable ops.variables.ref ops.variables.partitioned
+python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.nn
 python.ops            weights_broadcast_ops              : losses ops.nn.weights
@@ -295,10 +298,13 @@ python.platform       tf_logging                         : platform.logging
 python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
 python.profiler.internal flops_registry                  : profiler.statistics
 
+python.saved_model    main_op main_op_impl               : saved_model.main_op
 python.saved_model    builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
+python.saved_model    load load_v1_in_v2                 : legacy.inner.object_loading saved_model.object_loading
+python.saved_model    save                               : saved_model.object_saving
 python.saved_model    nested_structure_coder             : legacy.inner.saved_model
 python.saved_model    revived_types                      : legacy.inner.revived_types
 python.saved_model    model_utils                        : legacy.inner.exporting estimator.export.outputs
@@ -339,6 +345,7 @@ python.training       summary_io                         : legacy.inner.summary 
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
 python.training.tracking base                            : legacy.inner.tracking.base
 python.training.tracking data_structures                 : train.containers
+python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils
 python.training.tracking graph_view                      : legacy.inner.tracking.graph_view
 python.training.tracking tracking                        : legacy.inner.tracking.tracking
 python.training.tracking util                            : legacy.inner.tracking.saving

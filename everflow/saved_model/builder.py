@@ -185,9 +185,9 @@ def _asset_path(tensor):
 
 
 def _unique_name(name, path, taken):
-    """A file's name in the assets folder: its own, with a number where another file of that name is there."""
+    """A file's name in the assets folder: its own, with a number where a file of that name holds something else."""
     base, count = name, 0
-    while name in taken and taken[name] != path:
+    while name in taken and not (taken[name] == path or file_io.filecmp(taken[name], path)):
         count += 1
         name = f"{base}_{count}"
     return name

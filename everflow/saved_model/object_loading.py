@@ -24,6 +24,7 @@ from everflow.ops.functions.gradients import call
 from everflow.ops.functions.traced import Function
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.saved_model import constants
+from everflow.saved_model.graph_loading import load_graph
 from everflow.saved_model.loader import parse_saved_model
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.structured_values import decode
@@ -51,7 +52,8 @@ def load_v2(export_dir, tags=None):
         >>> hasattr(tf.saved_model.load_v2("model"), "v")
         True
     """
-    return ObjectLoader(export_dir, tags).load()
+    loader = ObjectLoader(export_dir, tags)
+    return loader.load() if loader.meta.HasField("object_graph_def") else load_graph(export_dir, loader.meta)
 
 
 class ObjectLoader:
@@ -59,18 +61,16 @@ class ObjectLoader:
 
     def __init__(self, export_dir, tags=None):
         self.folder = os.fsdecode(export_dir)
-        model = parse_saved_model(self.folder)
-        if len(model.meta_graphs) != 1 or not model.meta_graphs[0].HasField("object_graph_def"):
-            raise NotImplementedError(
-                f"{self.folder} was not written by `tf.saved_model.save`; load it into a session with `tf.saved_model.loader.load`."
-            )
-        (self.meta,) = model.meta_graphs
+        graphs = parse_saved_model(self.folder).meta_graphs
         wanted = [tags] if isinstance(tags, str) else tags
-        if wanted is not None and set(wanted) != set(self.meta.meta_info_def.tags):
-            raise ValueError(
-                f"Got an incompatible argument tags={tags}: the graph of the SavedModel at {export_dir} has the tags "
-                f"{list(self.meta.meta_info_def.tags)}"
+        fitting = [g for g in graphs if wanted is None or set(wanted) == set(g.meta_info_def.tags)]
+        if len(fitting) != 1:
+            kind = ValueError if any(g.HasField("object_graph_def") for g in graphs) else RuntimeError
+            raise kind(
+                f"Got an incompatible argument tags={tags}: the graphs of the SavedModel at {export_dir} have the tags "
+                f"{[list(g.meta_info_def.tags) for g in graphs]}, and one of them is wanted"
             )
+        (self.meta,) = fitting
         self.nodes = self.meta.object_graph_def.nodes
         self.prefix = os.path.join(self.folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
         self.reader = (
@@ -87,7 +87,11 @@ class ObjectLoader:
             for number, node in enumerate(self.nodes):
                 for child in node.children:
                     _attach(self._objects[number], child.local_name, self._objects[child.node_id])
-        return self._objects[0]
+        root = self._objects[0]
+        if isinstance(root, LoadedObject):
+            root.tensorflow_version = self.meta.meta_info_def.tensorflow_version
+            root.tensorflow_git_version = self.meta.meta_info_def.tensorflow_git_version
+        return root
 
     def children(self, number) -> dict:
         """{name: number} of what hangs on an object."""

@@ -288,6 +288,8 @@ def _chosen_signatures(signatures, functions):
     if not isinstance(signatures, dict):
         signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for name, function in signatures.items():
+        if not isinstance(name, str):
+            raise TypeError(f"Signatures are called by words, not by {name!r}")
         is_typed = isinstance(function, Function) and function.input_signature is not None
         if not isinstance(function, ConcreteFunction) and not is_typed:
             raise ValueError(
@@ -302,7 +304,7 @@ def _is_usable(function):
         return False
     try:
         _outputs_by_name(_concrete(function).structured_outputs, "")
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -316,7 +318,11 @@ def _outputs_by_name(outputs, signature):
     listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
     named = outputs if isinstance(outputs, dict) else {f"output_{i}": x for i, x in enumerate(listed)}
     for name, tensor in named.items():
-        if not isinstance(tensor, (Tensor, TensorSpec)) or not isinstance(name, str):
+        if not isinstance(name, str) or tensor is None:
+            raise TypeError(
+                f"The function for signature {signature!r} gives {tensor} for the key {name!r}: servers ask for a tensor by a word"
+            )
+        if not isinstance(tensor, (Tensor, TensorSpec)):
             raise ValueError(
                 f"The function for signature {signature!r} returned {tensor} for the key {name!r}, which contains a non-Tensor value: "
                 "a signature gives a tensor, a sequence of them, or a dictionary of them by name"

@@ -206,10 +206,11 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         with tempfile.TemporaryFile() as kept:
             stream.flush()
             os.dup2(kept.fileno(), stream.fileno())
+            captured = _Captured(stream, kept)
             try:
-                yield _Captured(stream, kept)
+                yield captured
             finally:
-                stream.flush()
+                captured.close()
                 os.dup2(saved, stream.fileno())
                 os.close(saved)
 
@@ -275,10 +276,15 @@ class _Captured:
     def __init__(self, stream, kept):
         self._stream = stream
         self._kept = kept
+        self._all: str | None = None
 
     def contents(self):
         """What was written so far, as text."""
+        if self._all is not None:
+            return self._all
         self._stream.flush()
-        self._kept.flush()
-        self._kept.seek(0)
-        return self._kept.read().decode()
+        return os.pread(self._kept.fileno(), os.fstat(self._kept.fileno()).st_size, 0).decode()
+
+    def close(self):
+        """Keep what was written: the file goes."""
+        self._all = self.contents()

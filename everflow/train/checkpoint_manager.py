@@ -53,17 +53,12 @@ class CheckpointManager:
     def _take_over(self, state):
         """Go on from what an earlier process left in the folder."""
         self._latest = None if state is None else state.model_checkpoint_path
-        now = time.time()
-        self._last_preserved = (
-            now if state is None or not state.last_preserved_timestamp else state.last_preserved_timestamp
-        )
-        if state is None:
-            return
-        times = list(state.all_model_checkpoint_timestamps)
-        if len(times) != len(state.all_model_checkpoint_paths):
-            times = [now] * len(state.all_model_checkpoint_paths)
-        self._held.update(zip(state.all_model_checkpoint_paths, times))
+        self._last_preserved = time.time() if state is None else state.last_preserved_timestamp
+        # What others wrote has no times there; it isn't this one's to delete.
+        if state is not None and len(state.all_model_checkpoint_timestamps) == len(state.all_model_checkpoint_paths):
+            self._held.update(zip(state.all_model_checkpoint_paths, state.all_model_checkpoint_timestamps))
 
+    _checkpoint_prefix = property(lambda self: self._prefix)
     latest_checkpoint = property(lambda self: self._latest, doc="The path of the newest checkpoint, or None.")
     checkpoints = property(lambda self: list(self._held), doc="The paths of the checkpoints kept, oldest first.")
 

@@ -303,6 +303,8 @@ def _reading(name, kind):
 class ListWrapper(_Wrapper, list):
     """A list that is an attribute: it can be saved while it is only appended to."""
 
+    _stands_for = list  # to `nest`
+
     _how = "elements were put in between, replaced or taken away"
 
     def __init__(self, wrapped_list=()):

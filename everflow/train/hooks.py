@@ -124,6 +124,19 @@ class StepCounterHook(PeriodicHook):
     def begin(self):
         super().begin()
         self._summary_tag = f"{get_global_step().op.name}/sec"
+        self._step_before = None
+
+    def after_run(self, run_context, run_values):
+        super().after_run(run_context, run_values)
+        step = run_values.results
+        if step == self._step_before:
+            logging.log_first_n(
+                logging.WARN,
+                "The global step (tf.train.get_global_step) has not been increased: it is %s as before the run. Does the train op take it?",
+                5,
+                step,
+            )
+        self._step_before = step
 
     def _act(self, run_context, step, elapsed_secs, elapsed_steps):
         if elapsed_secs is not None:
@@ -282,7 +295,9 @@ class FinalOpsHook(SessionRunHook):
         try:
             self._final_ops_values = session.run(self._final_ops, feed_dict=self._final_ops_feed_dict)
         except (OutOfRangeError, StopIteration):
-            logging.warning("The final ops came to an end of input: do they use the same pipeline as training does?")
+            logging.warning(
+                "The final ops came to an end of input: they have a dependency back to some input source, such as the pipeline of training."
+            )
             raise
 
 

@@ -7,6 +7,7 @@ from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.variables.variable import Variable
 from everflow.runtime.session import Session
+from everflow.train.checkpoint_reader import list_variables
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree, PythonState, children_of, slot_of
 
@@ -176,9 +177,12 @@ class NameBasedSaverStatus:
         return [t for t in ObjectTree(self._root).objects if isinstance(t, Variable)]
 
     def assert_consumed(self):
-        raise AssertionError(
-            f"{self._path} was written by names, so that it is not known which objects it should restore: {self._root}"
-        )
+        """AssertionError where the checkpoint lacks one of the objects' variables."""
+        names = {name for name, _ in list_variables(self._path)}
+        missing = [v._shared_name for v in self._variables() if v._shared_name not in names]
+        if missing:
+            raise AssertionError(f"{self._path}, which holds variables by their names, has none called {missing}")
+        return self
 
     def expect_partial(self):
         return self

@@ -171,6 +171,8 @@ class Saver:
         """The checkpoints written and not yet deleted, oldest first."""
         return [path for path, _ in self._history.held]
 
+    _last_checkpoints = property(lambda self: self._history.held, doc="(path, time) of the checkpoints kept.")
+
     def set_last_checkpoints(self, last_checkpoints):
         """Say which checkpoints there are; deprecated, without their times."""
         if not isinstance(last_checkpoints, list):

@@ -14,7 +14,6 @@ from everflow.ops.control_flow.grouping import group
 from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.ops.io.summaries import merge_all
 from everflow.ops.lookup.static import tables_initializer
-from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.global_step import global_step as step_in
 from everflow.ops.variables.variable import (
     global_variables_initializer,
@@ -37,6 +36,18 @@ def _local_init_op():
     return group(*ops) if ops else None
 
 
+def _tensor_called_global_step():
+    """The graph's tensor of that name, of an integer type; it needn't be a scalar."""
+    try:
+        found = get_default_graph().get_tensor_by_name("global_step:0")
+    except KeyError:
+        return None
+    if found.dtype.base_dtype.is_integer:
+        return found
+    logging.warning("The tensor 'global_step' is of %s, so it is not taken for the step.", found.dtype)
+    return None
+
+
 # What is made where neither the program nor a collection of the graph has it, in this order.
 _DEFAULTS = {
     "ready_op": (GraphKeys.READY_OP, report_uninitialized_variables),
@@ -45,7 +56,7 @@ _DEFAULTS = {
     "local_init_op": (GraphKeys.LOCAL_INIT_OP, _local_init_op),
     "saver": (GraphKeys.SAVERS, lambda: Saver() if get_collection(GraphKeys.GLOBAL_VARIABLES) else None),
     "summary_op": (GraphKeys.SUMMARY_OP, merge_all),
-    "global_step": (GraphKeys.GLOBAL_STEP, get_global_step),
+    "global_step": (GraphKeys.GLOBAL_STEP, _tensor_called_global_step),
 }
 
 
@@ -124,9 +135,18 @@ class Supervisor(ModelOps):
             waiting = {"recovery_wait_secs": recovery_wait_secs, "local_init_run_options": local_init_run_options}
             session_manager = SessionManager(**ops, graph=self._graph, **waiting)
         self._session_manager = session_manager
+        self._check_devices()
         # Nothing may be added once threads run.
         self._graph.finalize()
         self._started_threads = []
+
+    def _check_devices(self):
+        """Workers that aren't the chief find variables where the chief put them."""
+        for op in [] if self._is_chief else self._graph.get_operations():
+            if op.type in ("Variable", "VariableV2") and not op.device:
+                raise ValueError(
+                    f"In a worker that is not the chief, the variable {op.name!r} needs a device: see tf.train.replica_device_setter"
+                )
 
     def _init_chief(self, logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer):
         """Only the chief writes."""

@@ -36,6 +36,12 @@ WRAPPERS: dict = {}
 class Trackable:
     """Base class of objects that say themselves what hangs on them."""
 
+    _object_identifier = "_generic_user_object"
+    _tracking_metadata = ""
+
+    def _maybe_initialize_trackable(self):
+        """Nothing: an object can have others hang on it from the start."""
+
     def _track_trackable(self, trackable, name, overwrite=False):
         """Let an object hang on this one under a name; the object itself."""
         if not is_trackable(trackable):

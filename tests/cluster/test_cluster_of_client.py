@@ -61,3 +61,16 @@ def test_a_cluster_without_its_server(servers):
     config = tf.ConfigProto(cluster_def=tf.train.ClusterSpec({"worker": free_addresses(1)}).as_cluster_def())
     with pytest.raises(tf.errors.InvalidArgumentError, match="doesn't have the server"):
         tf.Session(servers[0].target, config=config).run(tf.constant(1.0))
+
+
+def test_such_sessions_share_no_variables(servers):
+    with tf.Graph().as_default():
+        v = tf.Variable(50, name="v")
+        with (
+            tf.Session(servers[0].target, config=_config(servers[:1])) as one,
+            tf.Session(servers[0].target, config=_config(servers[:1])) as other,
+        ):
+            one.run(v.initializer)
+            assert one.run(v) == 50
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                other.run(v)

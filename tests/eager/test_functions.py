@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.framework.errors import InaccessibleTensorError
 from everflow.runtime.plan.native import machine_code, tiers
 
 tfe = tf.contrib.eager
@@ -229,3 +230,101 @@ def test_an_optimizer_serves_a_function_and_its_traced_form(make, traced_first):
 
     mixed = trained([traced_first, not traced_first, traced_first])
     np.testing.assert_allclose(mixed, trained([False] * 3), rtol=1e-6)
+
+
+def test_a_variable_may_start_from_an_argument_of_the_first_call():
+    made = []
+
+    @tf.function
+    def product(x):
+        if not made:
+            made.append(tf.Variable(x))
+        return made[0] * x
+
+    assert [product(tf.constant(v)).numpy() for v in (3.0, 5.0)] == [9.0, 15.0] and made[0].numpy() == 3.0
+
+
+def test_a_tensor_of_an_inner_function_is_not_the_outer_ones():
+    @tf.function
+    def outer(x):
+        inside = []
+
+        @tf.function
+        def inner():
+            inside.append(tf.zeros([2]))
+            return inside[0]
+
+        inner()
+        return x + inside[0]
+
+    with pytest.raises(InaccessibleTensorError, match="return it"):
+        outer(tf.constant(1.0))
+
+
+@pytest.mark.parametrize("change", [lambda d: d["a"].append(d["a"][0]), lambda d: d.update(z=1)])
+def test_arguments_keep_their_structure(change):
+    @tf.function(autograph=False)
+    def changes(d):
+        change(d)
+        return d["a"][0]
+
+    with pytest.raises(ValueError, match="copy"):
+        changes({"a": [tf.constant(1.0)]})
+
+
+def test_a_trace_takes_tensors_of_its_kind_only():
+    trace = tf.function(lambda x: x * 2.0).get_concrete_function(tf.TensorSpec([], tf.float32))
+    assert trace(tf.constant(2.0)).numpy() == 4.0 and trace(np.array(2.0, np.float32)).numpy() == 4.0
+    for wrong in (1.0, "text", [1.0]):
+        with pytest.raises(ValueError, match="must be a Tensor"):
+            trace(wrong)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="traced as float32"):
+        trace(tf.constant(1))
+
+
+def test_a_differentiated_function_is_called_in_another():
+    v = tf.Variable(4.0)
+    squared = tf.function(lambda: v**2.0)
+    with tf.GradientTape() as tape:
+        squared()
+    around = tf.function(lambda: squared() * 2.0)
+    with tf.GradientTape() as tape:
+        y = around()
+    assert tape.watched_variables() == (v,) and tape.gradient(y, v).numpy() == 16.0
+    assert len(squared.get_concrete_function().outputs) == 1
+
+
+def test_numbers_are_traced_by_value_and_arrays_by_shape():
+    traces = []
+
+    @tf.function
+    def seen(x):
+        traces.append(x)
+        return x
+
+    for x in (np.ones(2), np.zeros(2), np.float64(1), np.float64(2)):
+        seen(x)
+    assert len(traces) == 3
+
+
+def test_custom_gradient_in_a_function_sees_variables():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def scaled(x):
+        @tf.custom_gradient
+        def inner():
+            return v * x, lambda dy, variables=None: ((), [10.0 * dy for _ in variables])
+
+        return inner()
+
+    with tf.GradientTape() as tape:
+        y = scaled(tf.constant(2.0))
+    assert y.numpy() == 6.0 and tape.gradient(y, v).numpy() == 10.0
+
+
+def test_the_gradient_of_a_variable_by_itself():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(v)
+    assert tape.gradient(v, v).numpy() == 1.0

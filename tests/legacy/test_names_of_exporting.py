@@ -121,3 +121,8 @@ def test_names_of_variables_in_checkpoints_of_objects(tmp_path):
     assert saver.object_graph_key_mapping(path)["w"] == "v/.ATTRIBUTES/VARIABLE_VALUE"
     with pytest.raises(tf.errors.NotFoundError):
         saver.object_graph_key_mapping(by_name)
+
+
+def test_two_names_of_one_mode():
+    with pytest.raises(ValueError, match="same mode"):
+        mode_keys.ModeKeyMap(predict=1, infer=2)

@@ -9,7 +9,7 @@ import tests.served  # noqa: F401
 from everflow.eager.mode import eager_mode
 
 # isort: split
-from tensorflow.python.training.tracking import base, graph_view, tracking, util
+from tensorflow.python.training.tracking import base, graph_view, layer_utils, tracking, util
 
 
 @pytest.fixture(autouse=True)
@@ -148,3 +148,21 @@ def test_attributes_that_hang_there_no_more():
     tracking.delete_tracking(root, "a")
     assert [child.name for child in root._checkpoint_dependencies] == ["held"] and root.a.numpy() == 1.0
     assert tracking.TrackableAsset("/a").asset_path.numpy() == b"/a"
+
+
+def test_layers_and_what_holds_them():
+    dense = tf.keras.layers.Dense(1)
+    dense.build([None, 1])
+    holder = tf.contrib.checkpoint.List([dense])
+    assert layer_utils.has_weights(holder) and not layer_utils.has_weights(tracking.AutoTrackable())
+    assert layer_utils.filter_empty_layer_containers([holder, tracking.AutoTrackable()]) == [dense]
+    assert len(layer_utils.gather_trainable_weights(True, [dense], [])) == 2
+    assert layer_utils.gather_trainable_weights(False, [dense], []) == []
+    assert len(layer_utils.gather_non_trainable_weights(False, [dense], [])) == 2
+
+
+def test_objects_of_a_checkpoint_by_names(tmp_path):
+    v = tf.Variable(1.0, use_resource=True, name="v")
+    path = tf.contrib.eager.Saver([v]).save(str(tmp_path / "named"))
+    with pytest.raises(ValueError, match="names"):
+        util.object_metadata(path)

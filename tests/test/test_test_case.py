@@ -1,6 +1,7 @@
 """tf.test.TestCase, through a program's eyes."""
 
 import contextlib
+import os
 import subprocess
 import sys
 
@@ -264,3 +265,12 @@ def test_lists_of_uneven_rows_are_compared(case):
     case.assertAllEqual([[1, 2], [], [3]], [[1, 2], [], [3]])
     with pytest.raises(AssertionError):
         case.assertAllEqual([[1, 2], [], [3]], [[1, 2], [4], [3]])
+
+
+def test_what_was_captured_stays(capfd):
+    case = tf.test.TestCase()
+    with case.captureWritesToStream(sys.stdout) as captured:
+        os.write(sys.stdout.fileno(), b"one ")
+        assert captured.contents() == "one "
+        os.write(sys.stdout.fileno(), b"two")
+    assert captured.contents() == "one two"

@@ -172,3 +172,31 @@ def test_lists_that_only_grow():
     assert type(containers.Mapping(a=[_variable()])["a"]) is ListWrapper
     with pytest.raises(containers._UntrackableError, match="Got 1"):
         containers.List([1])
+
+
+def test_nest_takes_them_for_lists():
+    tf.nest.assert_same_structure([1], ListWrapper([1]))
+    tf.nest.assert_same_structure(ListWrapper([1]), [1])
+
+    class Own(list):
+        pass
+
+    with pytest.raises(TypeError):
+        tf.nest.assert_same_structure([1], Own([1]))
+
+
+def test_layers_in_a_list_of_a_model_are_the_models():
+    class Several(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.parts = containers.List([tf.keras.layers.Dense(2)])
+            self.parts.append(tf.keras.layers.Dense(1, kernel_regularizer=tf.reduce_sum))
+
+        def call(self, x):
+            for part in self.parts:
+                x = part(x)
+            return x
+
+    model = Several()
+    model(tf.ones([1, 3]))
+    assert len(model.layers) == 2 and len(model.weights) == 4 and len(model.losses) == 1

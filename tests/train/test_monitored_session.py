@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.platform import logging
 
 
 def counting():
@@ -202,3 +203,34 @@ def test_a_thread_that_lost_its_worker(error, lost):
             assert not sess.should_stop()
             seen.append(sess.run(step))
     assert hook.created == (2 if lost else 1) and seen == ([1, 1] if lost else [1])
+
+
+def _logged(monkeypatch):
+    lines = []
+    monkeypatch.setattr(logging, "log_first_n", lambda level, text, n, *args: lines.append(text % args))
+    return lines
+
+
+def test_a_step_that_stands_still_is_told_of(monkeypatch):
+    lines = _logged(monkeypatch)
+    with tf.Graph().as_default():
+        step, bump = counting()
+        with tf.train.SingularMonitoredSession(hooks=[tf.train.StepCounterHook(every_n_steps=10)]) as session:
+            session.run(bump)
+            session.run(bump)
+            assert not any("has not been increased" in line for line in lines)
+            session.run(step)
+            session.run(step)
+    assert sum("has not been increased" in line for line in lines) == 1
+
+
+def test_a_worker_wants_devices_and_a_step_of_any_shape(tmp_path):
+    with tf.Graph().as_default():
+        tf.Variable(1.0, name="w")
+        with pytest.raises(ValueError, match="'w' needs a device"):
+            tf.train.Supervisor(is_chief=False)
+    with tf.Graph().as_default():
+        tf.Variable([123], name="global_step")
+        supervisor = tf.train.Supervisor(logdir=str(tmp_path))
+        with supervisor.managed_session() as session:
+            assert session.run(supervisor.global_step).tolist() == [123]

@@ -159,3 +159,26 @@ def test_a_manager_starts_the_count_of_checkpoints(tmp_path):
         manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), str(tmp_path), max_to_keep=2)
         assert [manager.save() for _ in range(3)][-1] == str(tmp_path / "ckpt-3")
         assert manager.checkpoints == [str(tmp_path / "ckpt-2"), str(tmp_path / "ckpt-3")]
+
+
+def test_a_manager_leaves_checkpoints_of_others_alone(tmp_path):
+    folder = str(tmp_path)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0, use_resource=True))
+        sess.run(tf.global_variables_initializer())
+        checkpoint.save(f"{folder}/other", session=sess)
+        manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=1)
+        assert manager.checkpoints == [] and manager.latest_checkpoint == f"{folder}/other-1"
+        kept = [manager.save() for _ in range(3)][-1:]
+        assert manager.checkpoints == kept and tf.train.checkpoint_exists(f"{folder}/other-1")
+
+
+def test_a_checkpoint_by_names_is_consumed_where_it_has_all_variables(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v, w = (tf.get_variable(name, initializer=4.0, use_resource=True) for name in "vw")
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Saver([v]).save(sess, str(tmp_path / "named"))
+        status = tf.train.Checkpoint(v=v).restore(path)
+        assert status.assert_consumed() is status
+        with pytest.raises(AssertionError, match="w"):
+            tf.train.Checkpoint(v=v, w=w).restore(path).assert_consumed()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.train.checkpoint_reader import NewCheckpointReader
-from everflow.train.tracking import children_of, read_object_graph
+from everflow.train.tracking import OBJECT_GRAPH_KEY, children_of, read_object_graph
 
 
 def list_objects(root_trackable):
@@ -20,7 +20,12 @@ def list_objects(root_trackable):
 
 def object_metadata(save_path):
     """The graph of objects that a checkpoint was made of."""
-    return read_object_graph(open_checkpoint(save_path), save_path)
+    reader = open_checkpoint(save_path)
+    if not reader.has(OBJECT_GRAPH_KEY):
+        raise ValueError(
+            f"{save_path} holds variables by their names: it has no objects, as those of tf.train.Checkpoint have"
+        )
+    return read_object_graph(reader, save_path)
 
 
 def dot_graph_from_checkpoint(save_path):

@@ -86,4 +86,6 @@ def argument_positions(f, params, args) -> list[int]:
     if params is None:
         takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         return list(range(len(args) if takes_any or not names else len(names)))
+    if len({isinstance(p, str) for p in params}) > 1:
+        raise ValueError(f"params must be names or positions, not both: {params}")
     return [names.index(p) if isinstance(p, str) else p for p in params]

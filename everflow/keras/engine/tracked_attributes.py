@@ -9,6 +9,7 @@ from everflow.keras.backend.state import track_variable
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.resource import UnreadVariable
 from everflow.ops.variables.variable import Variable
+from everflow.train.containers import TrackableDataStructure
 from everflow.train.tracking import NoDependency, TrackableReference
 
 
@@ -101,7 +102,8 @@ class TrackedAttributes:
     @property
     def _layers(self):
         """What holds layers here: layers, and the lists and dicts that are attributes."""
-        kept = [x for x in self.__dict__.get("_tracked", {}).values() if isinstance(x, (list, dict)) or is_layer(x)]
+        holders = (list, dict, TrackableDataStructure)
+        kept = [x for x in self.__dict__.get("_tracked", {}).values() if isinstance(x, holders) or is_layer(x)]
         return list({id(x): x for x in kept}.values())
 
     @_layers.setter
@@ -159,9 +161,11 @@ def claim(held):
 
 
 def _leaves(value):
-    """Variables and modules in a value of lists and dicts."""
+    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow."""
     if isinstance(value, dict):
         value = list(value.values())
+    elif isinstance(value, TrackableDataStructure):
+        value = value._values
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value] if isinstance(value, (Variable, Module)) and not isinstance(value, UnreadVariable) else []

@@ -55,6 +55,8 @@ class ModeKeyMap(Mapping):
 
     def __init__(self, **kwargs: Any) -> None:
         self._values = {self._name(mode): value for mode, value in kwargs.items()}
+        if len(self._values) < len(kwargs):
+            raise ValueError(f"Two of {sorted(kwargs)} are the same mode, which has one value")
 
     def _name(self, mode: str) -> str:
         for keras, estimator in _ESTIMATORS.items():

@@ -13,6 +13,10 @@ from everflow.legacy.inner.registries import get_registered_ops
 from everflow.platform import compat
 from everflow.protos import event_pb2, op_def_pb2
 
+# Kinds of attributes.
+TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE = range(5)
+TF_ATTR_SHAPE, TF_ATTR_TENSOR, TF_ATTR_PLACEHOLDER, TF_ATTR_FUNC = range(5, 9)
+
 
 class EventsWriter:
     """Writes events to a file whose name begins with a prefix."""

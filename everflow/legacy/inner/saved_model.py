@@ -32,4 +32,6 @@ class StructureCoder:
 
     def decode_proto(self, proto: StructuredValue) -> Any:
         """The value that a message holds."""
+        if proto.WhichOneof("kind") is None:
+            raise NotEncodableError("The message holds no value")
         return decode(proto)

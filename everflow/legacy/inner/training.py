@@ -12,14 +12,16 @@ from everflow.ops.variables.initializers import ones_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
-from everflow.ops.variables.variable import Variable
+from everflow.ops.variables.variable import Variable, _all_saveable_objects
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer as _load_and_remap_matrix_initializer
 from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
+from everflow.train.checkpoint_state import write_state as update_checkpoint_state_internal
 from everflow.train.device_setter import _RoundRobin as _RoundRobinStrategy
 from everflow.train.eval_step import get_or_create_eval_step as _get_or_create_eval_step
 from everflow.train.evaluation import StopAfterNEvalsHook as _StopAfterNEvalsHook
 from everflow.train.evaluation import evaluate_once as _evaluate_once
+from everflow.train.importing import import_meta_graph_with_elements as _import_meta_graph_with_return_elements
 from everflow.train.saver import Saver
 from everflow.train.saver_graph import RefVariableSaveable, ResourceVariableSaveable, SaverGraph, named
 from everflow.train.tracking import names_in_object_checkpoint
@@ -27,6 +29,10 @@ from everflow.train.warm_starting import VocabInfo, _start_with_vocabulary
 from everflow.train.warm_starting import _variables_by_name as _get_grouped_variables
 
 __all__ = [
+    "_MultiStepStopAfterNEvalsHook",
+    "_import_meta_graph_with_return_elements",
+    "saver_from_object_based_checkpoint",
+    "update_checkpoint_state_internal",
     "BaseSaverBuilder",
     "BulkSaverBuilder",
     "_RoundRobinStrategy",
@@ -149,3 +155,53 @@ def object_graph_key_mapping(checkpoint_path):
     if found is None:
         raise NotFoundError(None, None, f"{checkpoint_path} holds variables by their names, not by objects")
     return found
+
+
+def saver_from_object_based_checkpoint(
+    checkpoint_path, var_list=None, builder=None, names_to_keys=None, cached_saver=None
+):
+    """A Saver that restores variables, by the names they had, from an object-based checkpoint.
+
+    Args:
+        checkpoint_path: The checkpoint.
+        var_list: The variables; all of the graph if None.
+        builder: What makes the Saver's nodes.
+        names_to_keys: {a variable's name: its key}, where that is known.
+        cached_saver: A Saver that this made for the same variables before.
+
+    Returns:
+        The Saver.
+
+    Raises:
+        ValueError: If the checkpoint holds variables by their names.
+        NotFoundError: If it lacks one of the variables.
+    """
+    keys = names_in_object_checkpoint(checkpoint_path) if names_to_keys is None else names_to_keys
+    if keys is None:
+        raise ValueError(f"{checkpoint_path} holds variables by their names, not by objects")
+    variables = named(_all_saveable_objects() if var_list is None else var_list)
+    missing = sorted(set(variables) - set(keys))
+    if missing:
+        raise NotFoundError(None, None, f"{checkpoint_path} has no variables that were called {missing}")
+    return cached_saver or Saver({keys[name]: v for name, v in variables.items()}, builder=builder)
+
+
+class _MultiStepStopAfterNEvalsHook(_StopAfterNEvalsHook):
+    """Stops an evaluation after so many batches, of which a run does several; the last runs do as many as are left."""
+
+    def __init__(self, num_evals: int | None, steps_per_run: int = 1) -> None:
+        super().__init__(num_evals)
+        self._steps_per_run_initial_value = steps_per_run
+
+    def begin(self) -> None:
+        self._steps_per_run_variable = get_or_create_steps_per_run_variable()
+
+    def after_create_session(self, session, coord) -> None:
+        each = self._steps_per_run_initial_value
+        self._steps_per_run_variable.load(each if self._num_evals is None else min(each, self._num_evals), session)
+
+    def after_run(self, run_context, run_values) -> None:
+        super().after_run(run_context, run_values)
+        if self._num_evals is not None:
+            left = self._num_evals - run_values.results["evals_completed"]
+            self._steps_per_run_variable.load(min(max(left, 1), self._steps_per_run_initial_value), run_context.session)

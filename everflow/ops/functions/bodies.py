@@ -11,7 +11,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import Body, DrawnFunction, FuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.operation import Tensor
+from everflow.framework.operation import Operation, Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 
@@ -70,12 +70,29 @@ class BodyGraph(FuncGraph):
         super().__init__(name, outer_graph)
         self.controls = []
         self._deferred: dict[Any, tuple[Deferred, Any]] = {}
+        # Operations of graphs around that a call has to wait for.
+        self.control_captures: list[Operation] = []
+        # Inputs that stand for arguments, and those of the call that it is drawn for.
+        self.first_arguments: dict[Tensor, Tensor] = {}
         # Variables that are read in it, by identity.
         self.accessed: dict = {}
         for key in _SHARED:
             outer_graph.get_collection_ref(key)
         self._collections = {k: v if k in _SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creator_stack = outer_graph._variable_creator_stack
+
+    def control_dependencies(self, control_inputs):
+        """As a graph's; on operations of graphs around, each call waits as a whole."""
+        if control_inputs is None:
+            return super().control_dependencies(None)
+        inside = []
+        for item in control_inputs:
+            op = item if isinstance(item, (str, Operation)) or getattr(item, "is_eager", False) else item.op
+            if isinstance(op, Operation) and op.graph is not self:
+                self.control_captures.append(op)
+            else:
+                inside.append(item)
+        return super().control_dependencies(inside)
 
     variables = property(lambda self: tuple(self.accessed.values()), doc="The variables that it uses.")
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable))
@@ -177,9 +194,11 @@ def unique_name(text):
     return f"{text}_{next(_numbers)}"
 
 
-def define(body: Body, name, *graphs, argument_names=()) -> DrawnFunction:
-    """Make a function of a body, and let graphs and those around them call it."""
-    function = DrawnFunction(body, name, argument_names)
+def define(body: Body, name, *graphs, argument_names=(), keeping=()) -> DrawnFunction:
+    """Make a function of a body, and let graphs and those around them call it; after the body's results it gives the
+    tensors in `keeping`.
+    """
+    function = DrawnFunction(body._replace(outputs=[*body.outputs, *keeping]), name, argument_names)
     body.graph.outputs = list(body.outputs)
     for graph in graphs:
         while graph is not None:

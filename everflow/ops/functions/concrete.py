@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
+from everflow.framework import attributes as attribute_values
 from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.functions.bodies import BodyGraph, define, returned, unique_name
+from everflow.ops.functions.bodies import BodyGraph, define, finished, unique_name
 from everflow.ops.functions.gradients import call
 from everflow.ops.tensor_arrays.flows import flow_of
 
@@ -20,14 +24,16 @@ class ConcreteFunction:
     # Captures whose values are made at each call.
     _deferred = ()
 
-    def __init__(self, graph, result, argument_names, arguments, flat_arguments):
+    def __init__(self, graph, result, argument_names, arguments, flat_arguments, attributes=None):
         self.graph = graph
         self._arguments = (arguments, flat_arguments)
         flat = nest.flatten(result, expand_composites=True)
         tensors = [
             graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
         ]
-        outputs = returned(graph, tensors)
+        outputs = finished(graph, tensors)
+        if not graph.orders_state:
+            graph.controls = [x for x in flat if isinstance(x, Operation)]
         held = iter(outputs)
         packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
         self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
@@ -44,10 +50,15 @@ class ConcreteFunction:
             graph.outer_graph,
             argument_names=argument_names,
         )
+        for key, value in (attributes or {}).items():
+            self._function.definition.attr[key].CopyFrom(_attribute(key, value))
 
     @property
     def name(self):
         return self._function.name.encode()
+
+    _arg_keywords = property(lambda self: self._argument_names, doc="The arguments' names as calls give them.")
+    _num_positional_args = property(lambda self: len(self._argument_names))
 
     @property
     def inputs(self):
@@ -119,7 +130,21 @@ class ConcreteFunction:
             values.append(kwargs.pop(name))
         if kwargs or len(values) != count:
             raise TypeError(f"Keyword arguments {sorted(kwargs)} unknown, or {len(values)} arguments for {count}.")
-        return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs)])
+        return self._call_flat([self._checked(i, v) for i, v in enumerate(values)])
+
+    def _checked(self, index, value):
+        """An argument as a tensor: a trace takes no Python values, since others were traced in."""
+        if isinstance(value, np.ndarray) or hasattr(value, "handle"):
+            value = convert_to_tensor(value)
+        wanted = self.graph.inputs[index].dtype.base_dtype
+        if not isinstance(value, Tensor):
+            raise ValueError(
+                f"Argument {index} of {self.graph.name!r}, one of its traces, must be a Tensor, not {value!r}"
+            )
+        if value.dtype.base_dtype != wanted:
+            text = f"Argument {index} of {self.graph.name!r} is {value.dtype.base_dtype.name}, but was traced as {wanted.name}"
+            raise InvalidArgumentError(None, None, text)
+        return value
 
     def _call_flat(self, tensors):
         values = [*tensors, *self.captured_inputs]
@@ -131,7 +156,8 @@ class ConcreteFunction:
             if isinstance(graph, BodyGraph):
                 for variable in self.graph.accessed.values():
                     graph.variable_accessed(variable)
-        found = call(self._function, values, self.graph.outputs)
+        with control_dependencies(self.graph.control_captures):
+            found = call(self._function, values, self.graph.outputs)
         if not self.graph.outputs:
             if executing_eagerly():
                 return self.structured_outputs if not isinstance(self.structured_outputs, Operation) else None
@@ -151,3 +177,10 @@ def _numbered(names):
         made.append(f"{name}_{seen[name]}" if seen[name] else name)
         seen[name] += 1
     return made
+
+
+def _attribute(key, value):
+    """An attribute of a FunctionDef."""
+    if not isinstance(value, (bool, int, float, str, bytes)):
+        raise ValueError(f"The attribute {key!r} of a function must be a bool, a number or a string, not {type(value)}")
+    return attribute_values.to_proto(value)

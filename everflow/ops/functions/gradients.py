@@ -79,7 +79,7 @@ def _call_grad(op, *grads):
         results = [array.identity(g) for g in backward.results if g is not None]
     if not results:
         return [None] * len(op.inputs)
-    forward = define(body._replace(outputs=[*body.outputs, *kept]), unique_name(f"__forward_{base}"), op.graph, graph)
+    forward = define(body, unique_name(f"__forward_{base}"), op.graph, graph, keeping=kept)
     saved = grow(op, kept, f=call_attr(forward.name), Tout=[t.dtype.base_dtype for t in [*body.outputs, *kept]])
     inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
     made = define(backward.graph.body(inputs, results), unique_name(f"__inference___backward_{base}"), graph)
@@ -251,7 +251,7 @@ class _EagerDerivative:
                 results = [array.identity(g) for g in backward.results if g is not None]
         self._flowing = [y is not None for y in flowing]
         self._reached = [g is not None for g in backward.results]
-        self.forward = define(body._replace(outputs=[*body.outputs, *kept]), unique_name(f"__forward_{function.name}"))
+        self.forward = define(body, unique_name(f"__forward_{function.name}"), keeping=kept)
         inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
         self._backward = define(
             backward.graph.body(inputs, results), unique_name(f"__inference___backward_{function.name}")

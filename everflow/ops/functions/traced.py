@@ -7,13 +7,13 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
+from collections import OrderedDict
 
 import numpy as np
 
 from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph
-from everflow.framework.graph import Graph
 from everflow.framework.nesting import room_for_a_body
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
@@ -73,12 +73,33 @@ def defun(
     )
 
 
-def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes):
+def defun_with_attributes(
+    func=None,
+    input_signature=None,
+    attributes=None,
+    autograph=True,
+    experimental_autograph_options=None,
+    experimental_relax_shapes=False,
+):
+    """`defun`, with attributes that the FunctionDefs it makes bear: bools, numbers and strings by name."""
+    return _decorated(
+        UnliftedFunction,
+        func,
+        input_signature,
+        autograph,
+        experimental_autograph_options,
+        experimental_relax_shapes,
+        attributes,
+    )
+
+
+def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes, attributes=None):
     if input_signature is not None and not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be a list or a tuple of specs, not {type(input_signature)}")
 
     def decorate(inner):
         made = kind(inner, input_signature, autograph, autograph_options, relax_shapes)
+        made._attributes = attributes
         functools.update_wrapper(
             made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=()
         )
@@ -109,6 +130,11 @@ def run_functions_eagerly(run_eagerly):
 
 class Function:
     """What `tf.function` makes: call it, or ask for one of its traces with `get_concrete_function`."""
+
+    # Whether the second trace leaves sizes open, where they may be left open; else the third does.
+    _relaxes_early = False
+    # What the FunctionDefs of its traces bear besides.
+    _attributes: dict | None = None
 
     def __init__(
         self, python_function, input_signature=None, autograph=True, autograph_options=None, relax_shapes=False
@@ -142,6 +168,8 @@ class Function:
             raise TypeError(
                 f"input_signature has {len(self._input_signature)} specs, but {self._name!r} takes {len(positional)} positional arguments"
             )
+        if any(p.kind is p.KEYWORD_ONLY for p in self._signature.parameters.values()):
+            raise ValueError(f"{self._name!r} has an input_signature, so it can't take arguments by keyword only")
         for spec in nest.flatten(self._input_signature):
             if not isinstance(spec, TypeSpec):
                 raise TypeError(f"Invalid input_signature {self._input_signature}: {spec!r} is no TensorSpec")
@@ -165,6 +193,7 @@ class Function:
             bound = type(self)(
                 method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes
             )
+            bound._attributes = self._attributes
             bound._converted_from = (python_function, reference)
             self._bound[instance] = bound
         return self._bound[instance]
@@ -182,6 +211,21 @@ class Function:
             args = self._input_signature
         flat, structure = self._arguments(args, kwargs, specs=True)
         return self._trace_for(flat, structure)
+
+    _function_cache = property(lambda self: FunctionCache(self._traces.values()))
+
+    def _list_all_concrete_functions_for_serialization(self):
+        """Its traces, of which a saved model keeps each."""
+        if self._input_signature is not None:
+            return [self.get_concrete_function()]
+        return sorted(self._function_cache.all_values(), key=lambda trace: trace.name)
+
+    def _decorate(self, decorator):
+        """Have `decorator` wrap the Python function, which must not have been traced."""
+        if self._traces:
+            raise ValueError(f"{self._name!r} has been traced: decorate it before its first call")
+        self._python_function = decorator(self._python_function)
+        self.__signature__ = self._signature = inspect.signature(self._python_function)
 
     # --- arguments -----------------------------------------------------------------------------
 
@@ -201,19 +245,14 @@ class Function:
             return self._fitted(structure, specs), (self._input_signature, {})
         flat = []
         for value in nest.flatten(structure, expand_composites=True):
-            if isinstance(value, (np.ndarray, np.generic)):
+            if isinstance(value, np.ndarray):
                 value = convert_to_tensor(value)
             flat.append(value)
         return flat, structure
 
     def _fitted(self, structure, specs):
         """Arguments as the input signature asks for them."""
-        try:
-            values = nest.flatten_up_to(self._input_signature, structure[0])
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"The arguments of {self._name!r} have another structure than its input_signature: {error}"
-            ) from None
+        values = nest.flatten_up_to(self._input_signature, structure[0])
         wanted = nest.flatten(self._input_signature)
 
         fitted = []
@@ -255,7 +294,12 @@ class Function:
         graph = get_default_graph()
         traces = self._traces.setdefault(graph, {})
         kind = self._kind(flat, structure)
-        if kind not in traces and traces and self._relax_shapes and self._input_signature is None:
+        if (
+            kind not in traces
+            and self._relax_shapes
+            and self._input_signature is None
+            and (traces or self._relaxes_early)
+        ):
             relaxed = self._relaxed_trace(traces, flat, structure)
             if relaxed is not None:
                 return relaxed
@@ -336,6 +380,8 @@ class Function:
                     inside.append(body.add_input(spec.dtype.base_dtype, shown, spec.shape))
                     given.append(name)
                     inside[-1]._handle_data = getattr(value, "_handle_data", None)
+                    if isinstance(value, Tensor):
+                        body.first_arguments[inside[-1]] = value
                 else:
                     inside.append(value)
             if self._input_signature is None:
@@ -343,7 +389,15 @@ class Function:
             else:
                 args, kwargs = nest.pack_sequence_as(self._input_signature, inside, expand_composites=True), {}
             result = self._callable()(*args, **kwargs)
-            return ConcreteFunction(body, result, given, structure, flat)
+            self._check_unchanged(structure, (args, kwargs))
+            return ConcreteFunction(body, result, given, structure, flat, self._attributes)
+
+    def _check_unchanged(self, before, after):
+        """A body that adds to its arguments would do so in the trace only, not when it is called."""
+        if _shape_of_structure(before) != _shape_of_structure(after):
+            raise ValueError(
+                f"{self._name!r} changes the structure of its arguments, such as the length of a list: make a copy there"
+            )
 
     def _callable(self):
         if not self._autograph:
@@ -370,8 +424,25 @@ class Function:
         return names
 
 
+class FunctionCache:
+    """A function's traces as they are kept: by kinds of arguments, and those that leave sizes open."""
+
+    def __init__(self, traces_of_graphs):
+        kept = [(kind, trace) for traces in traces_of_graphs for kind, trace in traces.items()]
+        self.missed = {kind for kind, _ in kept}
+        self.primary = OrderedDict((kind, trace) for kind, trace in kept if not isinstance(trace, tuple))
+        relaxed = [(kind, *trace) for kind, trace in kept if isinstance(trace, tuple)]
+        self.arg_relaxed_shapes = OrderedDict((kind, shapes) for kind, shapes, _ in relaxed)
+        self.arg_relaxed = OrderedDict((kind, trace) for kind, _, trace in relaxed if trace is not None)
+
+    def all_values(self):
+        return {*self.primary.values(), *self.arg_relaxed.values()}
+
+
 class UnliftedFunction(Function):
     """What `defun` makes: a trace that makes variables is the one that is called."""
+
+    _relaxes_early = True
 
     def _first_trace(self, flat, structure):
         self._may_create = True
@@ -393,19 +464,26 @@ def _shape_of_structure(structure):
     return "."
 
 
+class UnliftableError(Exception):
+    """An initial value hangs on what has no value outside of the function."""
+
+
 def lifted(tensor):
-    """An initial value drawn in a body, drawn again in the graph around it."""
-    graph = tensor.graph
-    if not isinstance(graph, BodyGraph):
+    """An initial value drawn in a body, drawn again in the graph around it. Where that executes eagerly, arguments have
+    the values of the call that is being traced.
+    """
+    if tensor.is_eager or not isinstance(tensor.graph, BodyGraph):
         return tensor
+    graph = tensor.graph
     outer = {inside: outside for outside, inside in graph.captures.items()}
-    arguments, target = set(graph.inputs), graph
-    while isinstance(target, BodyGraph):
-        target = target.outer_graph
+    target = _outermost(graph)
+    if target.executes:
+        outer.update(graph.first_arguments)
+    arguments = set(graph.inputs)
 
     def inputs_of(t):
         if t in arguments and t not in outer:
-            raise ValueError(
+            raise UnliftableError(
                 f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}."
             )
         return [] if t in outer else t.op.inputs
@@ -418,6 +496,6 @@ def lifted(tensor):
         if t.op not in made:
             with target.as_default(), target.control_dependencies(None):
                 dtypes, inputs = [o.dtype for o in t.op.outputs], [copies[x] for x in t.op.inputs]
-                made[t.op] = Graph.add_op(target, t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
+                made[t.op] = target.add_op(t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
         copies[t] = made[t.op].outputs[t.value_index]
     return copies[tensor]

@@ -4,6 +4,8 @@ called.
 
 from __future__ import annotations
 
+import itertools
+
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
@@ -12,8 +14,8 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.functions.bodies import BodyGraph
-from everflow.ops.functions.concrete import ConcreteFunction
-from everflow.ops.functions.traced import lifted
+from everflow.ops.functions.concrete import ConcreteFunction, _numbered
+from everflow.ops.functions.traced import UnliftableError, lifted
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 
@@ -40,7 +42,7 @@ def wrap_function(fn, signature, name=None):
         >>> sess.run(f(tf.constant(3.0)))
         np.float32(6.0)
     """
-    body = _separate_body(name or _name_of(fn))
+    body = separate_body(name or _name_of(fn))
     result, inside = _drawn(body, fn, signature)
     specs = nest.flatten(signature, expand_composites=True)
     with body.as_default():
@@ -51,10 +53,12 @@ def _name_of(fn):
     return getattr(fn, "__name__", "wrapped_function").replace("<lambda>", "lambda")
 
 
-def _separate_body(name):
+def separate_body(name):
     """A body with no variables or scopes of the graph around."""
     body = BodyGraph(name, get_default_graph())
     body._collections = {}
+    # What is written for graphs says itself what waits for what.
+    body.orders_state = False
     return body
 
 
@@ -90,7 +94,7 @@ class WrappedGraph:
     """
 
     def __init__(self):
-        self._body = _separate_body("wrapped_graph")
+        self._body = separate_body("wrapped_graph")
         self._functions = {}
 
     graph = property(lambda self: self._body, doc="Where the functions are drawn.")
@@ -124,7 +128,21 @@ def function_from_graph_def(graph_def, inputs, outputs):
 class WrappedFunction(ConcreteFunction):
     """A traced function of which parts can be called."""
 
+    # Whether its arguments have names.
+    _by_name = False
+
+    def take_by_name(self, arguments):
+        """Let calls give arguments by name: `arguments` are the tensors of each."""
+        names = [name for name, held in arguments.items() for _ in nest.flatten(held, expand_composites=True)]
+        self._argument_names, self._given_names, self._by_name = _numbered(names), names, True
+        self._arguments = ((), dict(arguments)), nest.flatten(arguments, expand_composites=True)
+
     def __call__(self, *args, **kwargs):
+        if self._by_name:
+            given = {key: _tensor_parts(kwargs[key]) for key in sorted(kwargs)}
+            return super().__call__(
+                *args, **dict(zip(_numbered([k for k in given for _ in given[k]]), itertools.chain(*given.values())))
+            )
         if kwargs:
             raise NotImplementedError(
                 f"What wrap_function() gives takes its arguments by position; got {sorted(kwargs)}"
@@ -142,6 +160,10 @@ class WrappedFunction(ConcreteFunction):
         return pruned(self.graph, feeds, fetches, name, input_signature)
 
 
+def _tensor_parts(value):
+    return [convert_to_tensor(part) for part in nest.flatten(value, expand_composites=True)]
+
+
 def pruned(graph, feeds, fetches, name=None, input_signature=None):
     """The function of a body from some of its tensors to others; see `WrappedFunction.prune`."""
     feeds = [graph.as_graph_element(f) for f in nest.flatten(feeds, expand_composites=True)]
@@ -152,6 +174,7 @@ def pruned(graph, feeds, fetches, name=None, input_signature=None):
     known = {t: f"{t.op.name}_{t.value_index}" if t.value_index else t.op.name for t in [*feeds, *captured.values()]}
     body = BodyGraph(name or "pruned", graph.outer_graph)
     body._collections = dict(graph._collections)
+    body.orders_state = False
     # Bodies of traced functions note the variables they read; others do not.
     body.accessed = dict(getattr(graph, "accessed", {}))
     with body.as_default():
@@ -181,7 +204,9 @@ def _needed(wanted, known) -> list[Operation]:
         if op in found:
             continue
         if op.type == "Placeholder":
-            raise ValueError(f"The placeholder {op.name!r} is needed for what is fetched, but is not among the feeds.")
+            raise UnliftableError(
+                f"The placeholder {op.name!r} is needed for what is fetched, but is not among the feeds."
+            )
         found.add(op)
         waiting += [t.op for t in op.inputs if t not in known]
         waiting += [c for c in op.control_inputs if not any(t in known for t in c.outputs)]
@@ -204,4 +229,6 @@ def _node(op, known):
         known.get(t) or (f"{t.op.name}:{t.value_index}" if t.value_index else t.op.name) for t in op.inputs
     )
     node.input.extend(f"^{c.name}" for c in op.control_inputs if not any(t in known for t in c.outputs))
+    # What is read of a handle has a shape that the node itself doesn't tell.
+    node.attr["_output_shapes"].list.shape.extend(t.shape.as_proto() for t in op.outputs)
     return node

@@ -153,6 +153,9 @@ def _variables(graph):
     for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES):
         for variable in graph.get_collection(key):
             found[variable.op] = variable
+    # The body of a function knows variables that are made elsewhere by what stands for their handles.
+    for variable in getattr(graph, "accessed", {}).values():
+        found[graph.capture(variable.handle).op] = variable
     return found
 
 

@@ -23,6 +23,8 @@ from everflow.platform import logging
 
 _derivatives = itertools.count(1)
 _LOOPS = ("While", "StatelessWhile")
+# Of branches and loops that are drawn as nodes of the graph around: what they decide is known to that graph only.
+_CONTROL_FLOW = frozenset("Switch Merge Enter Exit NextIteration LoopCond RefSwitch RefMerge RefEnter RefExit".split())
 
 
 class Recording:
@@ -161,7 +163,7 @@ class GradientTape:
         for t in nest.flatten(target, expand_composites=True):
             if not t.dtype.is_floating and not t.dtype.is_complex:
                 logging.vlog(logging.WARN, "A target of dtype %r has no gradient: it must be floating", t.dtype)
-            targets.append(convert_to_tensor(t))
+            targets.append(self._read(t, recording))
         flat_sources = nest.flatten(sources)
         for t in flat_sources:
             if not isinstance(t, (Tensor, Variable)) and not hasattr(t, "_type_spec"):
@@ -225,6 +227,17 @@ class GradientTape:
             for seed in _unit_vectors(shape[1:].num_elements(), target.dtype)
         ]
         return _stacked(rows, shape, 1)
+
+    @staticmethod
+    def _read(target, recording):
+        """A target as a tensor; the read of a variable goes on the tape, since it may be a source as well."""
+        if not hasattr(target, "handle") or recording in tapes.active():
+            return convert_to_tensor(target)
+        tapes.push(recording)
+        try:
+            return convert_to_tensor(target)
+        finally:
+            tapes.remove(recording)
 
     def _recorded(self, asked):
         """What was recorded; a tape that isn't persistent gives it away."""
@@ -326,6 +339,10 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
 
 def _input_gradients(op, out_grads):
     """The gradients of an operation's inputs. Its gradient function gets zeros for outputs that nothing came back for."""
+    if op.type in _CONTROL_FLOW:
+        raise NotImplementedError(
+            f"A GradientTape can't go back through {op.name!r}, of a tf.cond or tf.while_loop of a plain graph: use tf.gradients there, or a tf.function"
+        )
     function = gradient_function(op)
     if function is None:
         return [None] * len(op.inputs)

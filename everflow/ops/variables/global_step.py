@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
@@ -31,7 +33,7 @@ def global_step(sess, global_step_tensor):
         >>> tf.train.global_step(sess, count)
         0
     """
-    return int(sess.run(global_step_tensor))
+    return int(np.asarray(sess.run(global_step_tensor)).item())
 
 
 def get_global_step(graph=None):

@@ -104,7 +104,13 @@ class BaseResourceVariable(Variable):
 
     def _read_variable_op(self):
         self._note_read()
-        return raw.ReadVariableOp(self._handle, dtype=self._dtype)
+        value = raw.ReadVariableOp(self._handle, dtype=self._dtype)
+        graph = get_default_graph()
+        if tapes.active() and graph._get_control_flow_context() is not None:
+            # In a branch or a loop the read is of what stands for the handle there; tapes watch the handle.
+            handle = graph.capture(self._handle) if graph.building_function else self._handle
+            tapes.record(tapes.CallRecord([handle], [value], lambda grad: [grad]))
+        return value
 
     def value(self):
         """A read of the value, made anew at each call."""

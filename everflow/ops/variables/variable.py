@@ -89,27 +89,29 @@ def resource_variables_enabled():
     return _resource_by_default
 
 
-class _VariableType(type):
-    """Makes `tf.Variable(...)` give a variable of the kind that the surroundings ask for."""
+class VariableMetaclass(type):
+    """Makes `tf.Variable(...)` give a variable of the kind that the surroundings ask for, and that of version 2 one of
+    the resource kind.
+    """
 
     def __call__(cls, *args, **kwargs):
-        if cls is not Variable:
+        if cls not in _LAST_CREATORS:
             return super().__call__(*args, **kwargs)
-        bound = _constructor_signature().bind(None, *args, **kwargs)
+        bound = _constructor_signature(cls).bind(None, *args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments
         del arguments["self"]
         if arguments["aggregation"] is None:
             arguments["aggregation"] = VariableAggregation.NONE
-        create = functools.partial(default_variable_creator, None)
+        create = functools.partial(_LAST_CREATORS[cls], None)
         for _, creator in get_default_graph()._variable_creator_stack:
             create = _bind_creator(creator, create)
         return create(**arguments)
 
 
 @functools.cache
-def _constructor_signature():
-    return inspect.signature(Variable.__init__)
+def _constructor_signature(cls):
+    return inspect.signature(cls.__init__)
 
 
 def _bind_creator(creator, next_creator):
@@ -118,8 +120,6 @@ def _bind_creator(creator, next_creator):
 
 def default_variable_creator(next_creator=None, **kwargs):
     """The creator at the end of the chain: makes the variable, of the kind that `use_resource` or the scope asks for."""
-    from everflow.ops.variables.ref import RefVariable  # builds on this module
-    from everflow.ops.variables.resource import ResourceVariable  # builds on this module
     from everflow.ops.variables.scope import get_variable_scope  # builds on this module
 
     if next_creator is not None:
@@ -129,38 +129,35 @@ def default_variable_creator(next_creator=None, **kwargs):
         use_resource = get_variable_scope().use_resource
     if use_resource is None:
         use_resource = _resource_by_default or executing_eagerly()
+    ref, resource = _kinds()
     if use_resource:
         kwargs.pop("expected_shape", None)
-        return ResourceVariable(**kwargs)
-    return RefVariable(**kwargs)
+        return resource(**kwargs)
+    return ref(**kwargs)
+
+
+def default_variable_creator_v2(next_creator=None, **kwargs):
+    """The end of the chain for variables of version 2, which are of the resource kind."""
+    return _kinds()[1](**kwargs) if next_creator is None else next_creator(**kwargs)
+
+
+def _kinds():
+    from everflow.ops.variables.ref import RefVariable  # builds on this module
+    from everflow.ops.variables.resource import ResourceVariable  # builds on this module
+
+    return RefVariable, ResourceVariable
 
 
 def _left_to_the_kind(self):
     raise NotImplementedError
 
 
-class Variable(metaclass=_VariableType):
-    """State that lives in a session from one run to the next.
-
-    It has no value in a session until its `initializer` has run there: `tf.global_variables_initializer()` runs all.
-    Optimizers train it unless `trainable=False`; checkpoints save it.
-
-    Args:
-        *args: The first value, and then any of the arguments below.
-        **kwargs: `initial_value` (a tensor, or a function that makes one), `trainable`, `collections`,
-            `validate_shape`, `caching_device`, `name`, `variable_def`, `dtype`, `expected_shape`, `import_scope`,
-            `constraint`, `use_resource`, `synchronization`, `aggregation`, `shape`.
-
-    Raises:
-        ValueError: If the shape of the first value isn't known and `validate_shape` is not False.
+class VariableV2(metaclass=VariableMetaclass):
+    """What variables of all kinds can do; as `tf.compat.v2.Variable(...)` it makes those of the resource kind.
 
     Example:
-        >>> v = tf.Variable(1.0, name="v")
-        >>> sess.run(v.initializer)
-        >>> sess.run(v.assign_add(2.0))
-        np.float32(3.0)
-        >>> sess.run(v)
-        np.float32(3.0)
+        >>> tf.compat.v2.Variable(1.0).dtype
+        tf.float32
     """
 
     # Numpy leaves `array * variable` to the variable.
@@ -190,21 +187,18 @@ class Variable(metaclass=_VariableType):
         self,
         initial_value=None,
         trainable=None,
-        collections=None,
         validate_shape=True,
         caching_device=None,
         name=None,
         variable_def=None,
         dtype=None,
-        expected_shape=None,
         import_scope=None,
         constraint=None,
-        use_resource=None,
         synchronization=VariableSynchronization.AUTO,
         aggregation=VariableAggregation.NONE,
         shape=None,
     ):
-        """A new variable; the kinds have constructors of their own, which `tf.Variable(...)` calls with these
+        """A new variable; the kinds have constructors of their own, which calls of this class have with these
         arguments.
         """
         raise NotImplementedError
@@ -212,11 +206,7 @@ class Variable(metaclass=_VariableType):
     @staticmethod
     def from_proto(variable_def, import_scope=None):
         """The variable whose nodes a VariableDef names."""
-        from everflow.ops.variables.ref import RefVariable  # builds on this module
-        from everflow.ops.variables.resource import ResourceVariable  # builds on this module
-
-        kind = ResourceVariable if variable_def.is_resource else RefVariable
-        return kind(variable_def=variable_def, import_scope=import_scope)
+        return _kinds()[bool(variable_def.is_resource)](variable_def=variable_def, import_scope=import_scope)
 
     # --- facts -------------------------------------------------------------------------------
 
@@ -262,6 +252,8 @@ class Variable(metaclass=_VariableType):
 
     def eval(self, session=None):
         """The value in a session."""
+        if executing_eagerly():
+            raise RuntimeError("A variable's eval() is for sessions; when executing eagerly, numpy() gives its value")
         return self._as_graph_element().eval(session=session)
 
     def value(self):
@@ -307,6 +299,9 @@ class Variable(metaclass=_VariableType):
 
     def load(self, value, session=None):
         """Set the value in a session, without new nodes."""
+        if executing_eagerly():
+            self.assign(value)
+            return
         session = session or require_load_session()
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
@@ -339,6 +334,57 @@ class Variable(metaclass=_VariableType):
 
     def __ne__(self, other):
         return self is not other
+
+
+class Variable(VariableV2):
+    """State that lives in a session from one run to the next.
+
+    It has no value in a session until its `initializer` has run there: `tf.global_variables_initializer()` runs all.
+    Optimizers train it unless `trainable=False`; checkpoints save it.
+
+    Args:
+        *args: The first value, and then any of the arguments below.
+        **kwargs: `initial_value` (a tensor, or a function that makes one), `trainable`, `collections`,
+            `validate_shape`, `caching_device`, `name`, `variable_def`, `dtype`, `expected_shape`, `import_scope`,
+            `constraint`, `use_resource`, `synchronization`, `aggregation`, `shape`.
+
+    Raises:
+        ValueError: If the shape of the first value isn't known and `validate_shape` is not False.
+
+    Example:
+        >>> v = tf.Variable(1.0, name="v")
+        >>> sess.run(v.initializer)
+        >>> sess.run(v.assign_add(2.0))
+        np.float32(3.0)
+        >>> sess.run(v)
+        np.float32(3.0)
+    """
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+    ):
+        """A new variable; the kinds have constructors of their own, which `tf.Variable(...)` calls with these
+        arguments.
+        """
+        raise NotImplementedError
+
+
+_LAST_CREATORS = {Variable: default_variable_creator, VariableV2: default_variable_creator_v2}
 
 
 VariableV1 = Variable

@@ -135,3 +135,53 @@ def test_calls_may_ask_for_an_executor():
         asked = [op.get_attr("executor_type") for op in graph.get_operations() if op.type == "PartitionedCall"]
         assert asked == [b"SINGLE_THREADED_EXECUTOR", b""]
         assert sess.run([inside, outside]) == [2.0, 4.0]
+
+
+def test_a_call_waits_for_operations_outside():
+    v = tf.Variable(1.0, use_resource=True)
+    bump = v.assign_add(1.0)
+
+    @tf.function
+    def one():
+        with tf.control_dependencies([bump]):
+            return 1.0
+
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(one())
+        assert session.run(v) == 2.0
+
+
+def test_a_tape_reads_variables_in_loops():
+    v = tf.Variable(2.0, use_resource=True)
+
+    def body(i, total):
+        with tf.GradientTape() as tape:
+            y = v * v
+        return i + 1, total + tape.gradient(y, v)
+
+    assert run(tf.while_loop(lambda i, _: i < 3, body, [0, 0.0])[1]) == [12.0]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: tf.while_loop(lambda y: y < 9.0, lambda y: y * y, [x]),
+        lambda x: tf.cond(x < 1.0, lambda: x, lambda: x * x),
+    ],
+)
+def test_a_tape_refuses_what_loops_and_branches_of_a_graph_made(draw):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = draw(x)
+    with pytest.raises(NotImplementedError, match=r"tf\.gradients"):
+        tape.gradient(y, x)
+
+
+def test_a_signature_and_arguments_by_keyword_only():
+    def f(x, *, y):
+        return x
+
+    with pytest.raises(ValueError, match="keyword"):
+        tf.function(f, input_signature=[tf.TensorSpec([], tf.float32)])

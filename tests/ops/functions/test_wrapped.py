@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.ops.functions.traced import UnliftableError
 from everflow.ops.functions.wrapped import WrappedGraph
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -67,7 +68,7 @@ def test_parts_keep_the_variables_they_read():
 
 def test_what_is_refused():
     wrapped = tf.wrap_function(lambda: tf.placeholder(tf.float32, [], "a") + 1.0, [])
-    with pytest.raises(ValueError):
+    with pytest.raises(UnliftableError):
         wrapped.prune([], wrapped.outputs[0].name)
     with pytest.raises((KeyError, ValueError)):
         wrapped.prune("a:0", "nowhere:0")

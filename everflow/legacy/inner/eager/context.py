@@ -11,6 +11,7 @@ from typing import Any
 
 from everflow.config import experimental, get_soft_device_placement, set_soft_device_placement
 from everflow.contrib.eager import execution
+from everflow.eager import graph as eager_graph
 from everflow.eager.mode import ASYNC, SYNC
 from everflow.framework import devices as device_names
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, name_scope
@@ -40,6 +41,8 @@ class Context:
     get_virtual_device_configuration = staticmethod(experimental.get_virtual_device_configuration)
     set_virtual_device_configuration = staticmethod(experimental.set_virtual_device_configuration)
     mirroring_policy = MIRRORING_NONE
+    # What ops that are run by their type get for this context; nothing is behind it.
+    _handle = object()
 
     soft_device_placement = property(
         lambda self: get_soft_device_placement(), lambda self, enabled: set_soft_device_placement(enabled)
@@ -48,6 +51,19 @@ class Context:
     enable_graph_collection = enable_run_metadata = staticmethod(collection.start)
     disable_graph_collection = disable_run_metadata = staticmethod(collection.stop)
     export_run_metadata = staticmethod(collection.take)
+
+    @property
+    def post_execution_callbacks(self) -> list:
+        """What is called after each operation."""
+        return eager_graph.execution_callbacks
+
+    def add_post_execution_callback(self, callback: Any) -> None:
+        """Have something called after each operation, with its type, inputs, attributes, outputs and name."""
+        eager_graph.execution_callbacks.append(callback)
+
+    def clear_post_execution_callbacks(self) -> None:
+        """Have nothing called after operations any more."""
+        eager_graph.execution_callbacks.clear()
 
     def ensure_initialized(self) -> None:
         """From here on devices and threads stay as they are."""
@@ -153,6 +169,9 @@ context_safe = context
 ensure_initialized = _context.ensure_initialized
 list_devices = _context.devices
 is_async = _context.is_async
+enable_run_metadata = enable_graph_collection = collection.start
+disable_run_metadata = disable_graph_collection = collection.stop
+export_run_metadata = collection.take
 internal_operation_seed = _context._internal_operation_seed
 namescope = name_scope
 

@@ -13,6 +13,7 @@ from google.protobuf import text_format
 
 from everflow.framework import builder, dtypes, op_defs
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.legacy.inner.eager.backprop import make_attr, op_attr_type
@@ -42,19 +43,54 @@ def quick_execute(
     """
     del num_outputs, ctx
     op_type = op_name.decode() if isinstance(op_name, bytes) else op_name
+    if len(attrs or ()) % 2:
+        raise InvalidArgumentError(None, None, f"Attributes are names and values in turn, so {attrs} is one short")
+    if not all(isinstance(value, Tensor) for value in inputs):
+        raise TypeError(f"{op_type} takes tensors here, not {list(inputs)}")
     given = dict(zip((attrs or ())[::2], (attrs or ())[1::2], strict=True))
     given = {attr: make_attr(op_attr_type(op_type, attr), value) for attr, value in given.items()}
     definition = op_defs.get(op_type)
-    tensors = iter(inputs)
+    tensors, missing = iter(inputs), object()
     arguments: dict[str, Any] = {}
     for arg in definition.inputs:
         if arg.number_attr or arg.type_list_attr:
             size = given[arg.number_attr] if arg.number_attr else len(given[arg.type_list_attr])
             arguments[arg.name] = list(itertools.islice(tensors, size))
         else:
-            arguments[arg.name] = next(tensors)
+            arguments[arg.name] = next(tensors, missing)
+    if missing in arguments.values() or next(tensors, missing) is not missing:
+        raise InvalidArgumentError(None, None, f"{op_type} takes {len(definition.inputs)} inputs, not {len(inputs)}")
     stated = {attr: value for attr, value in given.items() if attr not in definition.inferred_attrs()}
-    return list(builder.create(definition, name, {**arguments, **stated}).outputs)
+    try:
+        return list(builder.create(definition, name, {**arguments, **stated}).outputs)
+    except ValueError as e:
+        raise InvalidArgumentError(None, None, str(e)) from e
+
+
+def TFE_Py_FastPathExecute(
+    context_handle: Any, device_name: str, op_name: str, name: str | None, callbacks: Any, *args: Any
+) -> Any:
+    """Run an op from what its arguments are: its inputs, then names and values of attributes in turn.
+
+    Args:
+        context_handle: the context's handle, of which there is one.
+        device_name: the device that the context asks for.
+        op_name: its type.
+        name: a name.
+        callbacks: what is called afterwards; the context's are in any case.
+        *args: inputs and attributes.
+
+    Returns:
+        The output; a list of them where the op has several, None where it has none.
+    """
+    del context_handle, device_name, callbacks
+    definition = op_defs.get(op_name)
+    inputs, attrs = args[: len(definition.inputs)], args[len(definition.inputs) :]
+    given = dict(zip(attrs[::2], attrs[1::2], strict=True))
+    arguments = dict(zip((arg.name for arg in definition.inputs), inputs, strict=True))
+    stated = {attr: value for attr, value in given.items() if attr not in definition.inferred_attrs()}
+    outputs = builder.create(definition, name, {**arguments, **stated}).outputs
+    return None if not outputs else outputs[0] if len(outputs) == 1 else list(outputs)
 
 
 execute = execute_with_callbacks = quick_execute

@@ -10,5 +10,15 @@ from everflow.contrib.eager.execution import execution_mode, num_gpus, set_execu
 from everflow.contrib.eager.execution import list_devices as devices
 from everflow.eager.mode import eager_mode, graph_mode
 from everflow.framework.scopes import executing_eagerly as in_eager_mode
+from everflow.framework.scopes import get_default_graph
 from everflow.ops.functions.concrete import ConcreteFunction
-from everflow.ops.functions.traced import Function, defun
+from everflow.ops.functions.traced import Function, UnliftedFunction, defun, defun_with_attributes
+
+
+def register(func, *args, **kwargs):
+    """Let the graph that is drawn now call a `defun` for these arguments, and not call it: tools put the call there."""
+    if not isinstance(func, UnliftedFunction):
+        raise ValueError(f"register() takes what defun() made, not {type(func)}")
+    concrete = func.get_concrete_function(*args, **kwargs)
+    concrete.add_to_graph(get_default_graph())
+    return concrete

@@ -1,0 +1,179 @@
+"""Names that programs take from inside TensorFlow's `framework.func_graph` and `eager.lift_to_graph`: a Python function
+drawn as a body, and parts of graphs drawn again in others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import FuncGraph
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import get_default_graph
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.ops.autograph.conversion import converted
+from everflow.ops.autograph.features import asked_for
+from everflow.ops.functions.bodies import BodyGraph, returned
+from everflow.ops.functions.traced import UnliftableError
+
+__all__ = ["FuncGraph", "UnliftableError", "func_graph_from_py_func", "lift_to_graph"]
+
+
+def func_graph_from_py_func(
+    name: str,
+    python_func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    signature: Any = None,
+    func_graph: BodyGraph | None = None,
+    autograph: bool = False,
+    autograph_options: Any = None,
+    add_control_dependencies: bool = True,
+    arg_names: Sequence[str] | None = None,
+    op_return_value: Tensor | None = None,
+    collections: dict[Any, list] | None = None,
+    capture_by_value: bool | None = None,
+    override_flat_arg_shapes: Sequence[Any] | None = None,
+) -> BodyGraph:
+    """The body that a Python function draws, with placeholders for the tensors and specs among its arguments.
+
+    Args:
+        name: The body's name.
+        python_func: The function.
+        args: What it takes by position: tensors, specs, or anything else, which it gets as it is.
+        kwargs: What it takes by name.
+        signature: Specs that stand in place of `args` and `kwargs`.
+        func_graph: A body to draw in, instead of a new one.
+        autograph: Whether `if`, `while` and `for` over tensors become parts of it.
+        autograph_options: Further features of that conversion.
+        add_control_dependencies: Whether ops with state run in the order in which they are made.
+        arg_names: Names for the placeholders of `args`.
+        op_return_value: What stands for an operation among the results; without it that is None.
+        collections: The body's collections, instead of those of the graph around.
+        capture_by_value: Whether tensors of the graph around are drawn again inside.
+        override_flat_arg_shapes: A shape or None for each flat argument.
+
+    Returns:
+        The body; its `inputs`, `outputs`, `structured_outputs` and `structured_input_signature` are set.
+    """
+    if signature is not None:
+        args, kwargs = signature, {}
+    graph = func_graph if func_graph is not None else BodyGraph(name, get_default_graph())
+    if capture_by_value is not None:
+        graph._capture_by_value = capture_by_value
+    if collections is not None:
+        graph._collections = collections
+    shapes = iter(override_flat_arg_shapes or [None] * len(nest.flatten((args, kwargs), expand_composites=True)))
+    with graph.as_default():
+        inside = [
+            _with_placeholders(graph, arg, (arg_names[index] if arg_names else None), shapes)
+            for index, arg in enumerate(args)
+        ]
+        named = {key: _with_placeholders(graph, kwargs[key], key, shapes) for key in sorted(kwargs)}
+        function = converted(python_func, features=asked_for(autograph_options)) if autograph else python_func
+        result = function(*inside, **named)
+        flat = [
+            op_return_value if isinstance(x, Operation) else x for x in nest.flatten(result, expand_composites=True)
+        ]
+        tensors = [graph.capture(convert_to_tensor(x)) for x in flat if x is not None]
+        graph.outputs = returned(graph, tensors) if add_control_dependencies else tensors
+    held = iter(graph.outputs)
+    packed = [None if x is None else next(held) for x in flat]
+    graph.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
+    graph.structured_input_signature = nest.map_structure_with_tuple_paths(_spec_at, (args, dict(kwargs)))
+    graph.inputs = [*graph.inputs, *graph.captures.values(), *(t for each in graph.deferred for t in each.inside)]
+    return graph
+
+
+def _with_placeholders(graph: BodyGraph, value: Any, name: str | None, shapes: Iterable[Any]) -> Any:
+    """An argument as the body gets it."""
+    inside = []
+    for part in nest.flatten(value, expand_composites=True):
+        shape = next(iter(shapes))
+        if not isinstance(part, (Tensor, TypeSpec)):
+            inside.append(part)
+            continue
+        given = (part.name if isinstance(part, TensorSpec) else None) or name or "placeholder"
+        inside.append(graph.add_input(part.dtype.base_dtype, given, part.shape if shape is None else shape))
+        inside[-1]._handle_data = getattr(part, "_handle_data", None)
+    return nest.pack_sequence_as(value, inside, expand_composites=True)
+
+
+def _spec_at(path: tuple, value: Any) -> Any:
+    if not isinstance(value, (Tensor, TensorSpec)):
+        return getattr(value, "_type_spec", value)
+    return TensorSpec(TensorShape(value.shape), value.dtype.base_dtype, "/".join(str(p) for p in path[1:]))
+
+
+def lift_to_graph(
+    tensors: Iterable[Tensor | Operation],
+    graph: Graph,
+    sources: Iterable[Tensor] | None = None,
+    disallowed_placeholders: Iterable[Operation] | None = None,
+    add_sources: bool = False,
+    handle_captures: bool = False,
+    base_graph: Graph | None = None,
+    op_map: dict | None = None,
+) -> dict:
+    """What makes some tensors, drawn again in another graph.
+
+    Args:
+        tensors: The tensors or operations, all of one graph.
+        graph: Where they are drawn.
+        sources: Tensors at which to stop; `op_map` says what stands for them, or they are drawn too.
+        disallowed_placeholders: Placeholders that nothing may depend on.
+        add_sources: Whether placeholders are drawn as well.
+        handle_captures: Whether what a body took of the graph around is taken by the new one, too.
+        base_graph: The graph of the tensors.
+        op_map: What stands for operations and tensors already; it is added to.
+
+    Returns:
+        A dictionary from operations and tensors to those that stand for them.
+
+    Raises:
+        UnliftableError: If something depends on a placeholder that isn't among the sources.
+    """
+    wanted = list(tensors)
+    base = base_graph if base_graph is not None else wanted[0].graph
+    made = {} if op_map is None else op_map
+    stops = set(sources or ())
+    taken = {inside: outer for outer, inside in base.captures.items()} if isinstance(base, FuncGraph) else {}
+    forbidden = set(disallowed_placeholders or ())
+    for op in _ops_behind(wanted, made, stops):
+        if op.type == "Placeholder":
+            tensor = op.outputs[0]
+            if op in forbidden or not (tensor in stops or add_sources or (handle_captures and tensor in taken)):
+                raise UnliftableError(
+                    f"{[x.name for x in wanted]} can't be drawn elsewhere: they depend on {op.name!r}"
+                )
+            if handle_captures and tensor in taken and isinstance(graph, FuncGraph):
+                made[tensor] = graph.capture(taken[tensor])
+                made[op] = made[tensor].op
+                continue
+        with graph.as_default(), graph.control_dependencies(None):
+            inputs = [made[t] for t in op.inputs]
+            with graph.control_dependencies([made[c] for c in op.control_inputs if c in made]):
+                made[op] = graph.add_op(op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name)
+        for mine, theirs in zip(op.outputs, made[op].outputs, strict=True):
+            theirs._handle_data = mine._handle_data
+            made[mine] = theirs
+    return made
+
+
+def _ops_behind(wanted: Iterable[Tensor | Operation], made: Mapping, stops: set[Tensor]) -> list[Operation]:
+    """The operations that make what is wanted, as far as that isn't made already, in the order in which they were made."""
+    found, waiting = set(), [x if isinstance(x, Operation) else x.op for x in wanted if x not in made]
+    while waiting:
+        op = waiting.pop()
+        if op in found:
+            continue
+        found.add(op)
+        if any(t in stops for t in op.outputs):
+            continue
+        waiting += [t.op for t in op.inputs if t not in made]
+        waiting += [c for c in op.control_inputs if c not in made]
+    return sorted(found, key=lambda op: op._id)

@@ -1,0 +1,112 @@
+"""Names of `eager.function`, `eager.lift_to_graph` and `framework.func_graph`."""
+
+import pytest
+
+import everflow as tf
+import tests.served  # noqa: F401
+from everflow.eager.mode import eager_mode
+
+# isort: split
+from tensorflow.python import pywrap_tensorflow
+from tensorflow.python.eager import backprop, context, execute, function, lift_to_graph
+from tensorflow.python.framework import func_graph
+
+
+@pytest.fixture(autouse=True)
+def _eagerly():
+    with eager_mode():
+        yield
+
+
+def test_what_a_function_keeps_of_its_traces():
+    same = function.defun(lambda x: x)
+    for x in (tf.constant(1), tf.constant(2), tf.constant([1.0]), 3):
+        same(x)
+    assert len(same._function_cache.primary) == len(same._function_cache.all_values()) == 3
+    relaxed = function.defun(lambda x: x + 1.0, experimental_relax_shapes=True)
+    for n in range(1, 5):
+        relaxed(tf.zeros([n]))
+    assert len(relaxed._function_cache.all_values()) == 2 and len(relaxed._function_cache.arg_relaxed) == 1
+
+
+def test_decorated_before_the_first_call():
+    f = tf.function(lambda x: x + 1.0)
+    f._decorate(lambda inner: lambda x: inner(x) * 10.0)
+    assert f(tf.constant(1.0)).numpy() == 20.0
+    with pytest.raises(ValueError, match="before"):
+        f._decorate(lambda inner: inner)
+    assert len(f._list_all_concrete_functions_for_serialization()) == 1
+
+
+def test_functions_with_attributes_and_registered():
+    marked = function.defun_with_attributes(lambda x: x, attributes={"experimental_1": "value", "experimental_2": 2})
+    with tf.Graph().as_default() as graph:
+        function.register(marked, tf.constant(1.0))
+        (made,) = graph.as_graph_def().library.function
+        assert made.attr["experimental_1"].s == b"value" and made.attr["experimental_2"].i == 2
+        assert not any(op.type.endswith("Call") for op in graph.get_operations())
+        with pytest.raises(ValueError, match="defun"):
+            function.register(lambda x: x, tf.constant(1.0))
+        with pytest.raises(ValueError, match="experimental_1"):
+            function.defun_with_attributes(lambda x: x, attributes={"experimental_1": [1]})(tf.constant(1.0))
+
+
+def test_a_body_of_a_python_function():
+    specs = [tf.TensorSpec([], tf.float32, name="q")]
+    body = func_graph.func_graph_from_py_func("twice", lambda x, y: (x * 2.0, [y]), specs, {"y": tf.constant(1)})
+    assert [t.op.name for t in body.inputs] == ["q", "y"] and body.name == "twice"
+    assert [t.dtype for t in body.outputs] == [tf.float32, tf.int32] and body.structured_outputs[1] == [body.outputs[1]]
+    assert body.structured_input_signature[0][0].dtype == tf.float32
+
+
+def test_lifting():
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    trace = tf.function(lambda: v + w).get_concrete_function()
+    other = func_graph.FuncGraph("other")
+    made = lift_to_graph.lift_to_graph(trace.outputs, other, add_sources=True, handle_captures=True)
+    assert made[trace.outputs[0]].graph is other
+    assert [a is b for a, b in zip(other.external_captures, trace.graph.external_captures)] == [True, True]
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [])
+        y = x * 2.0
+    with pytest.raises(lift_to_graph.UnliftableError, match="Placeholder"):
+        lift_to_graph.lift_to_graph([y], tf.Graph(), disallowed_placeholders=[x.op])
+    copied = lift_to_graph.lift_to_graph([y], tf.Graph(), sources=[x])
+    assert copied[y].op.inputs[0] is copied[x]
+
+
+def test_kinds_of_attributes_and_callbacks():
+    assert backprop.make_attr([pywrap_tensorflow.TF_ATTR_TYPE], [1]) == [tf.float32]
+    told = []
+    context.context().add_post_execution_callback(lambda *call: told.append(call[0]))
+    tf.constant(1.0) * 2.0
+    context.context().clear_post_execution_callbacks()
+    assert told == ["Mul"] and context.context().post_execution_callbacks == []
+    with pytest.raises(ValueError, match="params"):
+        backprop.gradients_function(lambda x, y: x * y, ["y", 0])(2.0, 3.0)
+
+
+def test_ops_run_by_their_types():
+    x = tf.constant([[2.0]])
+    handle, place = context.context()._handle, context.context().device_name
+    made = pywrap_tensorflow.TFE_Py_FastPathExecute(
+        handle, place, "MatMul", None, None, x, x, "transpose_a", False, "transpose_b", False
+    )
+    assert made.numpy().tolist() == [[4.0]]
+    for inputs, attrs, error in (([x], ("T", 1), "inputs"), ([x, x], ("T",), "short")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=error):
+            execute.execute(b"Mul", 1, inputs, attrs, context.context())
+    with pytest.raises(TypeError, match="tensors"):
+        execute.execute(b"Mul", 1, [1, 2], ("T", 3), context.context())
+
+
+def test_variables_that_have_a_value_at_once():
+    v = tf.Variable([1.0, 2.0])
+    v.load([3.0, 4.0])
+    assert (
+        v.numpy().tolist() == [3.0, 4.0]
+        and "0.1," not in repr(tf.constant(0.1))
+        and "numpy=0.1>" in repr(tf.constant(0.1))
+    )
+    with pytest.raises(RuntimeError, match="numpy"):
+        v.eval()
