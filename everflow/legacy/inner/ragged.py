@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
-from everflow.ops.array import constant, zeros
+from everflow.ops import array
 from everflow.ops.ragged.conversion import ragged_from_sparse, ragged_from_tensor, ragged_to_tensor
 from everflow.ops.ragged.reductions import segment
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
@@ -61,11 +61,11 @@ def ragged_to_dense(rt_input, default_value=None, shape=None):
     """A dense tensor of a given shape: rows that are short are filled up, what lies outside is left out."""
     splits = list(rt_input.nested_row_splits)
     if not isinstance(shape, Tensor):
-        shape = constant(-1 if shape is None else [-1 if n is None else n for n in TensorShape(shape).as_list()])
+        shape = array.constant(-1 if shape is None else [-1 if n is None else n for n in TensorShape(shape).as_list()])
     return raw.RaggedTensorToTensor(
         shape=shape,
         values=rt_input.flat_values,
-        default_value=zeros((), rt_input.dtype) if default_value is None else default_value,
+        default_value=array.zeros((), rt_input.dtype) if default_value is None else default_value,
         row_partition_tensors=splits,
         row_partition_types=["ROW_SPLITS"] * len(splits),
     )
