@@ -223,7 +223,9 @@ python.ops            gradients gradients_impl gradients_util : . ops.gradients.
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
-python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
+python.ops            init_ops_v2                        : keras.initializers_v2 legacy.inner.initializers_v2 ops.variables.initializers
+python.ops            clustering_ops                     : ops.clustering legacy.gen_ops
+python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
 python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated

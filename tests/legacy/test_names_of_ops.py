@@ -171,3 +171,24 @@ def test_parts_of_variables():
     assert [part.tolist() for part in run(parts)] == [[1, 2], [3, 4]]
     (lone, last) = partitioned_variables.create_partitioned_variables([2], [2], [1, 2], dtype=tf.float32)
     assert run([lone, last])[1].tolist() == [2.0] and lone.dtype.base_dtype == tf.float32
+
+
+def test_initializers_of_version_2():
+    from tensorflow.python.ops import init_ops_v2
+
+    assert init_ops_v2.RandomNormal().get_config() == {"mean": 0.0, "stddev": 0.05, "seed": None}
+    with pytest.raises(ValueError, match="loating"):
+        init_ops_v2.GlorotUniform()([2, 2], dtype=tf.int32)
+    with pytest.raises(ValueError, match="strings"):
+        init_ops_v2.ones_initializer()([2], dtype=tf.string)
+    with pytest.raises(TypeError, match="shape"):
+        init_ops_v2.constant_initializer([1, 2, 3])([2, 3])
+
+
+def test_functions_beside_classes_of_a_module():
+    from tensorflow.python.ops import batch_ops, clustering_ops, nccl_ops
+
+    assert batch_ops.batch_function is tf.nondifferentiable_batch_function
+    assert callable(clustering_ops.kmeans_plus_plus_initialization) and clustering_ops.KMeans
+    with pytest.raises(ValueError, match="where"):
+        nccl_ops.broadcast(tf.constant(1.0))

@@ -29,7 +29,9 @@ _ONE_BY_ONE = frozenset(
 )
 
 _FALLBACK = "op_conversion_fallback_to_while_loop"
-flags.DEFINE_bool(_FALLBACK, False, "Whether pfor goes through its iterations one by one where an op can't be drawn for all.")
+flags.DEFINE_bool(
+    _FALLBACK, False, "Whether pfor goes through its iterations one by one where an op can't be drawn for all."
+)
 
 
 def vectorized_map(fn, elems):
@@ -136,7 +138,9 @@ def _check_stacks(ops):
     drawn = set(ops)
     for op in ops:
         if op.type == "StackPushV2" and op.inputs[0].op not in drawn:
-            raise ValueError(f"{op.name} pushes to a stack that is outside of pfor: which iteration comes first isn't known")
+            raise ValueError(
+                f"{op.name} pushes to a stack that is outside of pfor: which iteration comes first isn't known"
+            )
 
 
 def _unrolled(loop_fn, iterations):

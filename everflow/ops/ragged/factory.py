@@ -155,7 +155,9 @@ def _default_inner_shape_for_pylist(pylist, ragged_rank):
     """The uniform shape of what stands below the ragged dimensions."""
     if not _is_list(pylist):
         if ragged_rank:
-            raise (ValueError if isinstance(pylist, str) else TypeError)(f"A scalar has no ragged_rank={ragged_rank}: {pylist}")
+            raise (ValueError if isinstance(pylist, str) else TypeError)(
+                f"A scalar has no ragged_rank={ragged_rank}: {pylist}"
+            )
         return ()
     rows = [pylist]
     for _ in range(ragged_rank + 1):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
-from everflow.ops import array, math
+from everflow.ops import math
 from everflow.ops.ragged.dynamic_shape import RaggedTensorDynamicShape, broadcast_dynamic_shape, broadcast_to
 from everflow.ops.ragged.functions import map_flat_values
 from everflow.ops.ragged.indexing import getitem

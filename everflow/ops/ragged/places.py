@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math

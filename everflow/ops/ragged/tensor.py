@@ -96,7 +96,9 @@ class RaggedTensor(CompositeTensor):
             static = _static_rows(nrows)
             if static is not None:
                 lengths.set_shape([static])
-            return cls(values, lengths_to_splits(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True)
+            return cls(
+                values, lengths_to_splits(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True
+            )
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
