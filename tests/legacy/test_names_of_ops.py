@@ -192,3 +192,17 @@ def test_functions_beside_classes_of_a_module():
     assert callable(clustering_ops.kmeans_plus_plus_initialization) and clustering_ops.KMeans
     with pytest.raises(ValueError, match="where"):
         nccl_ops.broadcast(tf.constant(1.0))
+
+
+def test_names_beside_ragged_tensors():
+    from tensorflow.python.ops.ragged import ragged_config, ragged_string_ops, ragged_util
+
+    assert not ragged_config.auto_cast_partition_dtype()
+    with tf.Graph().as_default(), tf.Session() as session:
+        splits = ragged_util.lengths_to_splits([2, 1])
+        assert session.run(ragged_util.repeat_ranges([5, 6, 7], splits, 2)).tolist() == [5, 6, 5, 6, 7, 7]
+        words = ragged_string_ops.string_split_v2(tf.ragged.constant([["a b"], ["c"]]))
+        assert session.run(words).to_list() == [[[b"a", b"b"]], [[b"c"]]]
+        assert len(ragged_util.assert_splits_match([[splits], [splits + 0]])) == 1
+        with pytest.raises(ValueError, match="identical"):
+            ragged_util.assert_splits_match([[splits], []])
