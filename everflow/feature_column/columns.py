@@ -59,8 +59,13 @@ class FeatureColumn(metaclass=abc.ABCMeta):  # noqa: B024, as programs derive fr
     # Classes that are the same kind of column as this one.
     same_kind: tuple = ()
 
-    # Whether its variables are made by `create_state`, so that a Keras layer can hold them.
-    for_layers = True
+    @property
+    def for_layers(self):
+        """Whether its variables are made by `create_state`, so that a Keras layer can hold them; columns of the older
+        kinds alone make them in variable scopes.
+        """
+        kinds = type(self).__mro__
+        return any(kind in kinds for kind in _NEWER) or not any(kind in kinds for kind in _OLDER)
 
     def create_state(self, state_manager):  # noqa: B027, most columns need none
         """Make the variables the column needs, with `state_manager.create_variable`. Most need none."""
@@ -127,9 +132,8 @@ def _older(kind):
     return made
 
 
-OlderDenseColumn, OlderCategoricalColumn, OlderSequenceDenseColumn = map(
-    _older, (DenseColumn, CategoricalColumn, SequenceDenseColumn)
-)
+_NEWER = (DenseColumn, CategoricalColumn, SequenceDenseColumn)
+OlderDenseColumn, OlderCategoricalColumn, OlderSequenceDenseColumn = _OLDER = tuple(map(_older, _NEWER))
 
 
 def assert_key_is_string(key):
@@ -190,6 +194,13 @@ def sorted_columns(feature_columns, *kinds):
         if kinds and not isinstance(column, kinds):
             raise not_such_a_column(column, *kinds)
     return sorted(feature_columns, key=lambda column: column.name)
+
+
+def assert_for_layers(columns):
+    """Raise ValueError where a column is none that a layer can hold."""
+    for column in columns:
+        if not column.for_layers:
+            raise not_such_a_column(column, FeatureColumn)
 
 
 def not_such_a_column(column, *kinds):

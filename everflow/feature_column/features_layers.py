@@ -5,10 +5,9 @@ from __future__ import annotations
 from everflow.feature_column.cache import FeatureTransformationCache
 from everflow.feature_column.columns import (
     DenseColumn,
-    FeatureColumn,
     SequenceDenseColumn,
     assert_equal_batches,
-    not_such_a_column,
+    assert_for_layers,
     sorted_columns,
 )
 from everflow.feature_column.input_layer import flat_rows
@@ -63,9 +62,7 @@ class _FeaturesLayer(Layer):
         super().__init__(name=name, trainable=trainable, **kwargs)
         self._feature_columns = sorted_columns(feature_columns, self._kind)
         self._state_manager = LayerVariables(self, self.trainable)
-        for column in self._feature_columns:
-            if not column.for_layers:
-                raise not_such_a_column(column, FeatureColumn)
+        assert_for_layers(self._feature_columns)
 
     def build(self, _):
         for column in self._feature_columns:

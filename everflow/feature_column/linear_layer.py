@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from everflow.feature_column.columns import CategoricalColumn, DenseColumn, assert_equal_batches, sorted_columns
+from everflow.feature_column.columns import (
+    CategoricalColumn,
+    DenseColumn,
+    assert_equal_batches,
+    assert_for_layers,
+    sorted_columns,
+)
 from everflow.feature_column.features_layers import LayerVariables, features_of_a_call
 from everflow.feature_column.linear_model import weighted_sum, weights_size
 from everflow.framework import dtypes
@@ -23,6 +29,7 @@ class LinearModel(Layer):
     def __init__(self, feature_columns, units=1, sparse_combiner="sum", trainable=True, name=None, **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
         self._feature_columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
+        assert_for_layers(self._feature_columns)
         self._units = units
         self._sparse_combiner = sparse_combiner
         self._state_manager = LayerVariables(self, self.trainable)

@@ -93,7 +93,9 @@ def sums_of_weights(
             made["bias"] = weights("bias_weights", [units])
             total = nn.bias_add(total, made["bias"], name="weighted_sum")
     if cols_to_vars is not None:
-        cols_to_vars.update({key: _parts(variable) for key, variable in made.items()})
+        for key, variable in made.items():
+            own = () if key == "bias" else state.made_by(key)
+            cols_to_vars[key] = [part for each in (variable, *own) for part in _parts(each)]
     return total
 
 

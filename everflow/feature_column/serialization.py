@@ -10,7 +10,7 @@ from everflow.keras.generic import deserialize_keras_object, serialize_keras_obj
 
 def serialize_feature_column(fc):
     """A column as {"class_name", "config"}; the key of a feature stays a string."""
-    if not isinstance(fc, (str, FeatureColumn)):
+    if not isinstance(fc, str) and not (isinstance(fc, FeatureColumn) and fc.for_layers):
         raise ValueError(f"{fc!r} is no FeatureColumn, nor the key of a feature")
     return _serialized(fc)
 
@@ -22,10 +22,7 @@ def serialize_feature_columns(feature_columns):
 
 def _serialized(value):
     if isinstance(value, FeatureColumn):
-        return {
-            "class_name": type(value).__name__,
-            "config": {key: _serialized(field) for key, field in value._asdict().items()},
-        }
+        return {"class_name": type(value).__name__, "config": value._get_config()}
     if isinstance(value, dtypes.DType):
         return value.name
     if isinstance(value, tuple) and any(isinstance(item, FeatureColumn) for item in value):
@@ -88,8 +85,10 @@ def _tupled(value):
 
 
 def _get_config(self):
-    """The fields of a column as plain data."""
-    return _serialized(self)["config"]
+    """The fields of a column as plain data; one of people's own that has none says itself how it is written."""
+    if not hasattr(self, "_asdict"):
+        raise ValueError(f"{self!r} is no FeatureColumn that says how it is written: it has no _get_config()")
+    return {key: _serialized(field) for key, field in self._asdict().items()}
 
 
 def _from_config(cls, config, custom_objects=None, columns_by_name=None):

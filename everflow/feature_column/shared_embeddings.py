@@ -50,12 +50,17 @@ class SharedEmbeddingColumn(
     name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
     dimension = property(lambda self: self.shared_embedding_column_creator.dimension)
 
-    @property
-    def var_scope_name(self):
+    def _refused(self, *_, **__):
         raise ValueError(
             f"{self.name!r} is not supported in `input_layer` or `linear_model`, which look for tables in collections: use `DenseFeatures`, or "
             "make it with `shared_embedding_columns`."
         )
+
+    var_scope_name = property(_refused)
+    _get_dense_tensor = _get_sequence_dense_tensor = _refused
+
+    def _get_config(self):
+        raise NotImplementedError("A table that columns share can't be written down")
 
     def _table(self, state_manager):
         return self.shared_embedding_column_creator.embedding_weights

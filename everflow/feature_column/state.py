@@ -34,3 +34,7 @@ class ScopedVariables:
         if (feature_column, name) not in self._made:
             feature_column.create_state(self)
         return self._made[feature_column, name]
+
+    def made_by(self, feature_column):
+        """The variables that a column made."""
+        return [variable for (column, _), variable in self._made.items() if column == feature_column]

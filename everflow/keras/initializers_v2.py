@@ -11,7 +11,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.keras.initializers import deserialize, get, serialize  # noqa: F401  they are public here
-from everflow.ops.array.constants import constant as constant_tensor
+from everflow.ops.array.constants import reshaped_constant
 from everflow.ops.random import distributions as random
 from everflow.ops.random import stateless as random_stateless
 from everflow.ops.variables import initializers
@@ -41,8 +41,13 @@ class _Untyped:
     _draws = _DRAWS
     _floating = True
 
+    _numeric = False  # whether nothing but numbers and bools will do
+
     def __call__(self, shape, dtype=dtypes.float32):
-        return super().__call__(shape, floating_dtype(dtype) if self._floating else dtype)
+        dtype = floating_dtype(dtype) if self._floating else dtypes.as_dtype(dtype)
+        if self._numeric and dtype == dtypes.string:
+            raise ValueError("This initializer makes numbers or bools, no strings")
+        return super().__call__(shape, dtype)
 
     def get_config(self):
         return {key: value for key, value in super().get_config().items() if key != "dtype"}
@@ -57,9 +62,7 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape, dtype=None):
-        return constant_tensor(
-            self.value, dtype=dtype and dtypes.as_dtype(dtype), shape=shape, verify_shape=np.size(self.value) != 1
-        )
+        return reshaped_constant(self.value, dtype and dtypes.as_dtype(dtype), shape)
 
     def get_config(self):
         return {"value": self.value}
@@ -77,6 +80,7 @@ def _untyped(base, doc, floating=True, **arguments):
 
 Zeros = _untyped(initializers.Zeros, "All zeros.", floating=False)
 Ones = _untyped(initializers.Ones, "All ones.", floating=False)
+Ones._numeric = True
 RandomUniform = _untyped(
     initializers.RandomUniform,
     "Uniform values in [minval, maxval).",

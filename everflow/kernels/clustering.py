@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
@@ -63,6 +65,8 @@ def kmeans_plus_plus(
         raise InvalidArgumentError(None, None, f"Expected num_to_sample > 0, got {wanted}.")
     if wanted > len(array):
         raise InvalidArgumentError(None, None, f"Expected num_to_sample <= points.rows(). {wanted} vs {len(array)}.")
+    if retries < 0:
+        retries = int(2 + math.log(wanted))
     numbers = _Numbers(int(seed))
     norms = (array * array).sum(1)
 

@@ -230,7 +230,9 @@ python.ops            gradients gradients_impl gradients_util : . ops.gradients.
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
-python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
+python.ops            init_ops_v2                        : keras.initializers_v2 legacy.inner.initializers_v2 ops.variables.initializers
+python.ops            clustering_ops                     : ops.clustering legacy.gen_ops
+python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
 python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
@@ -279,7 +281,8 @@ python.ops.losses     losses losses_impl util            : losses keras.loss_red
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops ragged_concat_ops ragged_functional_ops \
-                      ragged_squeeze_op ragged_getitem ragged_operators ragged_tensor_value segment_id_ops : legacy.inner.ragged ragged . \
+                      ragged_squeeze_op ragged_getitem ragged_operators ragged_tensor_value ragged_config ragged_util segment_id_ops \
+                                                         : legacy.inner.ragged ragged . \
                                                            ops.ragged ops.ragged.*
 python.ops.ragged     ragged_batch_gather_ops ragged_batch_gather_with_default_op ragged_conversion_ops ragged_gather_ops ragged_map_ops \
                       ragged_string_ops ragged_tensor_shape ragged_where_op : legacy.inner.ragged ops.ragged.batches ops.ragged.conversion ops.ragged.mapping \

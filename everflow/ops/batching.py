@@ -75,6 +75,9 @@ def nondifferentiable_batch_function(
     return decorate
 
 
+batch_function = nondifferentiable_batch_function
+
+
 @shape_rule("Batch")
 def _batch_shapes(op):
     rows = []

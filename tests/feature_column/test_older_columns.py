@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.feature_column.columns import CategoricalColumn, DenseColumn
+from everflow.legacy.inner import feature_column as inner
 from everflow.legacy.inner.feature_column import _LazyBuilder, _LinearModel, _transform_features
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -117,3 +118,42 @@ def test_what_is_the_same_in_all_steps():
         concatenate_context_input(tf.ones((1, 1, 1)), tf.ones((1, 2, 1)))
     with pytest.raises(TypeError):
         concatenate_context_input(tf.ones((1, 1), tf.int32), tf.ones((1, 2, 1)))
+
+
+def test_a_column_of_the_older_kind_alone_is_none_for_layers():
+    class Doubled(inner._DenseColumn):
+        name = "doubled"
+        _parse_example_spec = property(lambda self: {})
+        _variable_shape = property(lambda self: tf.TensorShape([1]))
+
+        def _transform_feature(self, inputs):
+            return inputs.get("x") * 2.0
+
+        def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
+            return inputs.get(self)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        layer = tf.feature_column.input_layer({"x": [[1.5]]}, [Doubled()])
+        assert session.run(layer).tolist() == [[3.0]]
+        for build in (tf.keras.layers.DenseFeatures, inner.LinearModel, inner.make_parse_example_spec_v2):
+            with pytest.raises(ValueError, match="must be a FeatureColumn"):
+                build([Doubled()])
+
+
+def test_the_variables_of_a_column_in_a_linear_model():
+    column = tf.feature_column.embedding_column(tf.feature_column.categorical_column_with_identity("a", 3), 2)
+    with tf.Graph().as_default():
+        by_column = {}
+        tf.feature_column.linear_model({"a": [[1]]}, [column], cols_to_vars=by_column)
+        assert [v.op.name.rpartition("/")[2] for v in by_column[column]] == ["weights", "embedding_weights"]
+
+
+def test_who_keeps_nothing_says_so():
+    with pytest.raises(NotImplementedError, match="keeps nothing"):
+        inner.StateManager().create_variable(None, "v", [1])
+    with tf.Graph().as_default():
+        layer = tf.keras.layers.Layer()
+        manager = inner._StateManagerImplV2(layer, True)
+        column = tf.feature_column.numeric_column("a")
+        variable = manager.create_variable(column, "v", [2])
+        assert manager.get_variable(column, "v") is variable and layer.weights == [variable]

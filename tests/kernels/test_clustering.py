@@ -61,3 +61,13 @@ def test_numbers_are_even():
     counts = np.bincount([numbers.below(5) for _ in range(5000)], minlength=5)
     assert counts.min() > 850
     assert all(0 <= numbers.float32() < 1 for _ in range(100))
+
+
+def test_retries_by_how_many_points_are_drawn(sess):
+    points = np.random.RandomState(0).randn(60, 2).astype(np.float32)
+
+    def drawn(retries):
+        many = {"num_to_sample": np.int64(8), "seed": np.int64(5), "num_retries_per_sample": np.int64(retries)}
+        return sess.run(tf.raw_ops.KmeansPlusPlusInitialization(points=fed(points), **many))
+
+    np.testing.assert_array_equal(drawn(-1), drawn(4))

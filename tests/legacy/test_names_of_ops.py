@@ -171,3 +171,38 @@ def test_parts_of_variables():
     assert [part.tolist() for part in run(parts)] == [[1, 2], [3, 4]]
     (lone, last) = partitioned_variables.create_partitioned_variables([2], [2], [1, 2], dtype=tf.float32)
     assert run([lone, last])[1].tolist() == [2.0] and lone.dtype.base_dtype == tf.float32
+
+
+def test_initializers_of_version_2():
+    from tensorflow.python.ops import init_ops_v2
+
+    assert init_ops_v2.RandomNormal().get_config() == {"mean": 0.0, "stddev": 0.05, "seed": None}
+    with pytest.raises(ValueError, match="loating"):
+        init_ops_v2.GlorotUniform()([2, 2], dtype=tf.int32)
+    with pytest.raises(ValueError, match="strings"):
+        init_ops_v2.ones_initializer()([2], dtype=tf.string)
+    with pytest.raises(TypeError, match="shape"):
+        init_ops_v2.constant_initializer([1, 2, 3])([2, 3])
+
+
+def test_functions_beside_classes_of_a_module():
+    from tensorflow.python.ops import batch_ops, clustering_ops, nccl_ops
+
+    assert batch_ops.batch_function is tf.nondifferentiable_batch_function
+    assert callable(clustering_ops.kmeans_plus_plus_initialization) and clustering_ops.KMeans
+    with pytest.raises(ValueError, match="where"):
+        nccl_ops.broadcast(tf.constant(1.0))
+
+
+def test_names_beside_ragged_tensors():
+    from tensorflow.python.ops.ragged import ragged_config, ragged_string_ops, ragged_util
+
+    assert not ragged_config.auto_cast_partition_dtype()
+    with tf.Graph().as_default(), tf.Session() as session:
+        splits = ragged_util.lengths_to_splits([2, 1])
+        assert session.run(ragged_util.repeat_ranges([5, 6, 7], splits, 2)).tolist() == [5, 6, 5, 6, 7, 7]
+        words = ragged_string_ops.string_split_v2(tf.ragged.constant([["a b"], ["c"]]))
+        assert session.run(words).to_list() == [[[b"a", b"b"]], [[b"c"]]]
+        assert len(ragged_util.assert_splits_match([[splits], [splits + 0]])) == 1
+        with pytest.raises(ValueError, match="identical"):
+            ragged_util.assert_splits_match([[splits], []])

@@ -10,19 +10,36 @@ from everflow.feature_column.categorical import IdentityCategoricalColumn as _Id
 from everflow.feature_column.categorical import VocabularyFileCategoricalColumn as _VocabularyFileCategoricalColumn
 from everflow.feature_column.categorical import VocabularyListCategoricalColumn as _VocabularyListCategoricalColumn
 from everflow.feature_column.categorical import WeightedCategoricalColumn as _WeightedCategoricalColumn
+from everflow.feature_column.categorical import (
+    categorical_column_with_hash_bucket as _categorical_column_with_hash_bucket,
+)
+from everflow.feature_column.categorical import categorical_column_with_identity as _categorical_column_with_identity
+from everflow.feature_column.categorical import (
+    categorical_column_with_vocabulary_file as _categorical_column_with_vocabulary_file,
+)
+from everflow.feature_column.categorical import (
+    categorical_column_with_vocabulary_list as _categorical_column_with_vocabulary_list,
+)
+from everflow.feature_column.categorical import weighted_categorical_column as _weighted_categorical_column
 from everflow.feature_column.columns import FeatureColumn as _FeatureColumn
 from everflow.feature_column.columns import OlderCategoricalColumn as _CategoricalColumn
 from everflow.feature_column.columns import OlderDenseColumn as _DenseColumn
 from everflow.feature_column.columns import OlderSequenceDenseColumn as _SequenceDenseColumn
-from everflow.feature_column.columns import sorted_columns
+from everflow.feature_column.columns import assert_for_layers, sorted_columns
 from everflow.feature_column.crossed import CrossedColumn as _CrossedColumn
+from everflow.feature_column.crossed import crossed_column as _crossed_column
 from everflow.feature_column.embedding import EmbeddingColumn as _EmbeddingColumn
 from everflow.feature_column.embedding import GraphSharedEmbeddingColumn as _SharedEmbeddingColumn
 from everflow.feature_column.embedding import IndicatorColumn as _IndicatorColumn
+from everflow.feature_column.embedding import embedding_column as _embedding_column
+from everflow.feature_column.embedding import indicator_column as _indicator_column
 from everflow.feature_column.linear_layer import LinearModel
 from everflow.feature_column.linear_model import sums_of_weights
 from everflow.feature_column.numeric import BucketizedColumn as _BucketizedColumn
 from everflow.feature_column.numeric import NumericColumn as _NumericColumn
+from everflow.feature_column.numeric import bucketized_column as _bucketized_column
+from everflow.feature_column.numeric import numeric_column as _numeric_column
+from everflow.feature_column.parsing import make_parse_example_spec
 from everflow.feature_column.sequence import SequenceCategoricalColumn as _SequenceCategoricalColumn
 from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
 from everflow.feature_column.shared_embeddings import shared_embeddings as shared_embedding_columns_v2  # noqa: F401
@@ -37,8 +54,19 @@ def is_feature_column_v2(feature_columns):
     )
 
 
-class _StateManagerImpl:
+class StateManager:
+    """What columns ask for their variables and other things they make; layers have ones that keep them."""
+
+    def _missing(self, *args, **kwargs):
+        raise NotImplementedError(f"{type(self).__name__} keeps nothing: derive a class that does")
+
+    create_variable = get_variable = add_variable = add_resource = get_resource = has_resource = _missing
+
+
+class _StateManagerImpl(StateManager):
     """Keeps what columns make for themselves: their variables, as a layer's weights, and other things by name."""
+
+    _getter = {"getter": get_variable}  # the scopes around say how a variable is made
 
     def __init__(self, layer, trainable):
         self._trainable, self._layer = trainable, layer
@@ -57,7 +85,7 @@ class _StateManagerImpl:
             initializer=initializer,
             trainable=self._trainable and trainable,
             use_resource=use_resource,
-            getter=get_variable,  # the scopes around say how it is made
+            **self._getter,
         )
         self._variables[feature_column, name] = made
         return made
@@ -77,6 +105,18 @@ class _StateManagerImpl:
         if (feature_column, name) not in self._resources:
             raise ValueError(f"Nothing is kept for {feature_column} as {name!r}")
         return self._resources[feature_column, name]
+
+
+class _StateManagerImplV2(_StateManagerImpl):
+    """The same for layers of version 2, whose variables are the layers' own whatever scopes are around."""
+
+    _getter = {}
+
+
+def make_parse_example_spec_v2(feature_columns):
+    """`make_parse_example_spec` for columns that layers can hold."""
+    assert_for_layers([column for column in feature_columns if isinstance(column, _FeatureColumn)])
+    return make_parse_example_spec(feature_columns)
 
 
 def _transform_features(features, feature_columns):
@@ -129,17 +169,26 @@ class _LinearModel:
 
 
 __all__ = [
+    "_bucketized_column",
     "_BucketizedColumn",
+    "_categorical_column_with_hash_bucket",
+    "_categorical_column_with_identity",
+    "_categorical_column_with_vocabulary_file",
+    "_categorical_column_with_vocabulary_list",
     "_CategoricalColumn",
+    "_crossed_column",
     "_CrossedColumn",
     "_DenseColumn",
+    "_embedding_column",
     "_EmbeddingColumn",
     "_FeatureColumn",
     "_HashedCategoricalColumn",
     "_IdentityCategoricalColumn",
+    "_indicator_column",
     "_IndicatorColumn",
     "_LazyBuilder",
     "_LinearModel",
+    "_numeric_column",
     "_NumericColumn",
     "_SequenceCategoricalColumn",
     "_SequenceDenseColumn",
@@ -148,6 +197,7 @@ __all__ = [
     "_transform_features",
     "_VocabularyFileCategoricalColumn",
     "_VocabularyListCategoricalColumn",
+    "_weighted_categorical_column",
     "_WeightedCategoricalColumn",
 ]
 

@@ -6,11 +6,17 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
-from everflow.ops.array import constant, zeros
+from everflow.ops import array
+from everflow.ops.array.sequences import int_tensor as convert_to_int_tensor
+from everflow.ops.array.sequences import positive_axis as get_positive_axis
+from everflow.ops.checks.values import assert_equal
 from everflow.ops.ragged.conversion import ragged_from_sparse, ragged_from_tensor, ragged_to_tensor
+from everflow.ops.ragged.indexing import getitem as ragged_tensor_getitem
 from everflow.ops.ragged.reductions import segment
+from everflow.ops.ragged.segments import lengths_to_splits, repeat_ranges
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
+from everflow.ops.strings.ragged import strings_split as string_split_v2
 
 segment_sum, segment_prod, segment_max, segment_min, segment_mean, segment_sqrt_n = (
     functools.partial(segment, kind) for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")
@@ -61,11 +67,36 @@ def ragged_to_dense(rt_input, default_value=None, shape=None):
     """A dense tensor of a given shape: rows that are short are filled up, what lies outside is left out."""
     splits = list(rt_input.nested_row_splits)
     if not isinstance(shape, Tensor):
-        shape = constant(-1 if shape is None else [-1 if n is None else n for n in TensorShape(shape).as_list()])
+        shape = array.constant(-1 if shape is None else [-1 if n is None else n for n in TensorShape(shape).as_list()])
     return raw.RaggedTensorToTensor(
         shape=shape,
         values=rt_input.flat_values,
-        default_value=zeros((), rt_input.dtype) if default_value is None else default_value,
+        default_value=array.zeros((), rt_input.dtype) if default_value is None else default_value,
         row_partition_tensors=splits,
         row_partition_types=["ROW_SPLITS"] * len(splits),
     )
+
+
+def auto_cast_partition_dtype():
+    """Whether row splits of different types are brought together by themselves: they are not."""
+    return False
+
+
+def assert_splits_match(nested_splits_lists):
+    """Checks that lists of row splits, one list for each tensor, are the same."""
+    message = "Inputs must have identical ragged splits"
+    first, *others = nested_splits_lists
+    if any(len(splits) != len(first) for splits in others):
+        raise ValueError(message)
+    pairs = [pair for splits in others for pair in zip(first, splits, strict=True)]
+    return [assert_equal(a, b, message=message) for a, b in pairs]
+
+
+__all__ = [
+    "convert_to_int_tensor",
+    "get_positive_axis",
+    "lengths_to_splits",
+    "ragged_tensor_getitem",
+    "repeat_ranges",
+    "string_split_v2",
+]

@@ -104,22 +104,63 @@ def broadcast_recv(
     )
 
 
-def all_sum(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The sum of tensors of several devices, on each of these."""
+def _assert_placed(tensor: Tensor) -> None:
+    if not tensor.device:
+        raise ValueError(f"It must be known where {tensor.name} is: make it in a tf.device")
+
+
+def _all_reduced(reduction: str, tensors: Sequence[Tensor]) -> list[Tensor]:
     if not tensors:
-        raise ValueError("all_sum() is given no tensors")
-    if not all(tensor.device for tensor in tensors):
-        raise ValueError("all_sum() needs to know where each tensor is: make them in a tf.device")
+        raise ValueError("There must be one tensor at least to put together")
     shared_name, made = f"c{next(_sums)}", []
     for tensor in tensors:
+        _assert_placed(tensor)
         with device(tensor.device):
-            made.append(
-                raw.NcclAllReduce(input=tensor, reduction="sum", num_devices=len(tensors), shared_name=shared_name)
-            )
+            options = {"reduction": reduction, "num_devices": len(tensors), "shared_name": shared_name}
+            made.append(raw.NcclAllReduce(input=tensor, **options))
     return made
 
 
-@shape_rule("CollectiveReduce", "NcclAllReduce")
+def all_sum(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The sum of tensors of several devices, on each of these."""
+    return _all_reduced("sum", tensors)
+
+
+def all_prod(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The product of tensors of several devices, on each of these."""
+    return _all_reduced("prod", tensors)
+
+
+def all_min(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The least values of tensors of several devices, on each of these."""
+    return _all_reduced("min", tensors)
+
+
+def all_max(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The largest values of tensors of several devices, on each of these."""
+    return _all_reduced("max", tensors)
+
+
+def reduce_sum(tensors: Sequence[Tensor]) -> Tensor:
+    """The sum of tensors of several devices, on the device of the scope, where one of them must be."""
+    if not tensors:
+        raise ValueError("There must be one tensor at least to put together")
+    for tensor in tensors:
+        _assert_placed(tensor)
+    result = raw.NcclReduce(input=list(tensors), reduction="sum")
+    if not any(tensor.device == result.device for tensor in tensors):
+        raise ValueError("One of the tensors must be on the device that gets their sum")
+    return result
+
+
+def broadcast(tensor: Tensor) -> Tensor:
+    """A tensor of one device for others to take."""
+    _assert_placed(tensor)
+    with device(tensor.device):
+        return raw.NcclBroadcast(input=tensor, shape=tensor.shape)
+
+
+@shape_rule("CollectiveReduce", "NcclAllReduce", "NcclReduce")
 def _same_shape(op: Operation) -> TensorShape:
     return op.inputs[0].shape
 

@@ -43,6 +43,11 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     return _constant(value, dtype, shape, name, verify_shape)
 
 
+def reshaped_constant(value, dtype=None, shape=None, name="Const"):
+    """A constant of as many values as its shape wants, or one that repeats; other numbers raise TypeError."""
+    return _constant(value, dtype, shape, name, allow_broadcast=True)
+
+
 def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, allow_broadcast=False):
     graph = get_default_graph()
     if graph.executes and shape is None:

@@ -388,6 +388,7 @@ def _one_hot_shape(op):
 # Partitions
 
 
+@has_ragged_form
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """A list of `num_partitions` tensors: the slices of `data` by the number that `partitions` has for each.
 

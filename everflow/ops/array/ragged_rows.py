@@ -7,6 +7,7 @@ The forms are registered when `ops/ragged` is loaded; before that there is no ra
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable
 
 from everflow.framework.composites import CompositeTensor
@@ -37,6 +38,8 @@ def takes_ragged(operands: int = 1):
     """
 
     def decorate(function):
+        names = list(inspect.signature(function).parameters)[:operands]
+
         @standing_for(function)
         def build(*args, **kwargs):
             form = ragged_form("elementwise", *args, *kwargs.values())
@@ -46,7 +49,11 @@ def takes_ragged(operands: int = 1):
                 # TensorFlow tries the function as it is before; the names that this takes stay taken.
                 with contextlib.suppress(TypeError, ValueError):
                     return function(*args, **kwargs)
-            return form(function, args[:operands], args[operands:], kwargs)
+            given = list(args[:operands])
+            for name in names[len(given) :]:  # operands by name
+                if name in kwargs:
+                    given.append(kwargs.pop(name))
+            return form(function, given, args[operands:], kwargs)
 
         return build
 

@@ -212,12 +212,12 @@ def repeat_with_axis(data, repeats, axis, name=None):
         return result
 
 
-def int_tensor(value, name):
-    """An integer tensor cast to int32; the cast is made even where it has that type, as in TensorFlow's graphs."""
+def int_tensor(value, name, dtype=dtypes.int32):
+    """An integer tensor cast to `dtype`; the cast is made even where it has that type, as in TensorFlow's graphs."""
     tensor = convert_to_tensor(value, name=name, preferred_dtype=dtypes.int32)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
-    return raw.Cast(x=tensor, DstT=dtypes.int32)
+    return raw.Cast(x=tensor, DstT=dtype)
 
 
 def _with_nonzero_rank(data):

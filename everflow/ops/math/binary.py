@@ -452,7 +452,7 @@ def add_n(inputs, name=None):
     if inputs is not None:
         iter(inputs)  # what can't be iterated over raises by itself
         if isinstance(inputs, (list, tuple)) and (form := ragged_form("elementwise", *inputs)):
-            return form(lambda *terms: add_n(terms, name), inputs, (), {})
+            return form(lambda terms: add_n(terms, name), [inputs], (), {})
     inputs = _terms(inputs, (Tensor, IndexedSlices))
     if len(inputs) == 1:
         values = convert_to_tensor(inputs[0]) if isinstance(inputs[0], IndexedSlices) else inputs[0]

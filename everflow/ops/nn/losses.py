@@ -315,14 +315,27 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         np.float32(1.0)
     """
     per_example_loss = convert_to_tensor(per_example_loss)
+    if per_example_loss.shape.rank == 0:
+        raise ValueError(f"Losses of examples have one dimension at least; there is one number in {per_example_loss}")
     dtype = per_example_loss.dtype
     if sample_weight is not None:
-        per_example_loss = math_ops.multiply(per_example_loss, convert_to_tensor(sample_weight, dtype=dtype))
+        weights = math_ops.cast(convert_to_tensor(sample_weight), dtype)
+        per_example_loss = math_ops.multiply(per_example_loss, _beside_losses(weights, per_example_loss))
     if global_batch_size is None:
         global_batch_size = array.shape(per_example_loss)[0] * 1
     if isinstance(global_batch_size, Tensor):
         global_batch_size = math_ops.cast(global_batch_size, dtype)
     return math_ops.reduce_sum(per_example_loss) / global_batch_size
+
+
+def _beside_losses(weights, losses):
+    """Weights with a last axis of size 1 more or less than they came with, where losses have it so."""
+    if weights.shape.rank is None or losses.shape.rank is None or weights.shape.rank == 0:
+        return weights
+    more = weights.shape.rank - losses.shape.rank
+    if more == 1:
+        return array.squeeze(weights, [-1])
+    return array.expand_dims(weights, -1) if more == -1 else weights
 
 
 def scale_regularization_loss(regularization_loss):

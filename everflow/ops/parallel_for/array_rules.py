@@ -12,7 +12,7 @@ from everflow.ops import array, math
 from everflow.ops.array.diagonals import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
 from everflow.ops.checks.values import assert_equal
 from everflow.ops.control_flow.conditionals import cond
-from everflow.ops.parallel_for.vectorizer import rule, same, stacked
+from everflow.ops.parallel_for.vectorizer import SparsePart, rule, same, stacked
 
 
 def behind_first(axis):
@@ -270,3 +270,19 @@ def _select(inputs):
 @rule("SelectV2")
 def _select_v2(inputs):
     return stacked(array.where_v2(*inputs.aligned()))
+
+
+@rule("ParseSingleExample")
+def _parse_single_example(inputs):
+    attrs = inputs.attrs
+    made = raw.ParseExample(
+        serialized=inputs.stacked(0),
+        names=array.constant([], "string"),
+        sparse_keys=[array.constant(key) for key in attrs["sparse_keys"]],
+        dense_keys=[array.constant(key) for key in attrs["dense_keys"]],
+        dense_defaults=[inputs.same(i) for i in range(1, len(inputs))],
+        sparse_types=attrs["sparse_types"],
+        dense_shapes=attrs["dense_shapes"],
+    )
+    sparse = [*made.sparse_indices, *made.sparse_values, *made.sparse_shapes]
+    return [*map(SparsePart, sparse), *map(stacked, made.dense_values)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 
+from absl import flags
+
 from everflow.framework import dtypes, nest
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
@@ -13,16 +15,22 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import cond
+from everflow.ops.control_flow.contexts import WhileContext, enclosing
 from everflow.ops.control_flow.loops import while_loop
 from everflow.ops.functions.traced import defun
 from everflow.ops.parallel_for import array_rules, math_rules, nn_rules  # noqa: F401  They register what ops become.
-from everflow.ops.parallel_for.vectorizer import Vectorizer
+from everflow.ops.parallel_for.vectorizer import NoRule, Vectorizer
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 # What has a body or a state of its own isn't drawn for many at once: then one iteration comes after the other.
 _ONE_BY_ONE = frozenset(
-    ["Exit", "ParseSingleExample", "PartitionedCall", "StackPushV2", "StackPopV2", "StatefulPartitionedCall"]
+    ["Exit", "PartitionedCall", "StackPushV2", "StackPopV2", "StatefulPartitionedCall"]
     + [f"TensorArray{kind}V3" for kind in ("", "Concat", "Gather", "Read", "Scatter", "Split", "Write")]
+)
+
+_FALLBACK = "op_conversion_fallback_to_while_loop"
+flags.DEFINE_bool(
+    _FALLBACK, False, "Whether pfor goes through its iterations one by one where an op can't be drawn for all."
 )
 
 
@@ -99,6 +107,8 @@ class PForConfig:
 
 
 def _takes_config(loop_fn):
+    if not callable(loop_fn):
+        raise ValueError(f"A loop's body must be something to call, not {loop_fn!r}")
     return "pfor_config" in inspect.signature(loop_fn).parameters
 
 
@@ -117,15 +127,45 @@ def _vectorized(body, iterations):
     return nest.map_structure(vectorizer.convert, made)
 
 
+def _reaches_into_loops(ops):
+    """Whether a body took the gradient of a loop outside of it: then it drew ops inside of that loop."""
+    drawn = set(ops)
+    contexts = {enclosing(op._control_flow_context, lambda c: isinstance(c, WhileContext)) for op in ops} - {None}
+    return any(context.GetControlPivot().op not in drawn for context in contexts)
+
+
+def _check_stacks(ops):
+    drawn = set(ops)
+    for op in ops:
+        if op.type == "StackPushV2" and op.inputs[0].op not in drawn:
+            raise ValueError(
+                f"{op.name} pushes to a stack that is outside of pfor: which iteration comes first isn't known"
+            )
+
+
+def _unrolled(loop_fn, iterations):
+    """Each iteration drawn for itself: no loop can be around the gradient of one that is outside of it."""
+    made = [_tensors_of(loop_fn(array.constant(i))) for i in range(iterations)]
+    return nest.map_structure(lambda *each: None if each[0] is None else array.stack(each), *made)
+
+
 def _pfor(loop_fn, iters, parallel_iterations):
     body = _body(loop_fn)
     iters = convert_to_tensor(iters)
     known = constant_value(iters)
+    if known is not None and known > 0 and _reaches_into_loops(body[2]):
+        return _unrolled(loop_fn, int(known))
+    _check_stacks(body[2])
     if any(op.type in _ONE_BY_ONE for op in body[2]):
         return for_loop(loop_fn, _types_of(body[1]), iters, parallel_iterations)
     if parallel_iterations is None:
-        with name_scope("pfor"):
-            return _vectorized(body, iters if known is None else known)
+        try:
+            with name_scope("pfor"):
+                return _vectorized(body, iters if known is None else known)
+        except NoRule:
+            if not flags.FLAGS[_FALLBACK].value:
+                raise
+            return for_loop(loop_fn, _types_of(body[1]), iters)
     if parallel_iterations < 1:
         raise ValueError(
             f"parallel_iterations must be a positive integer, or None for all at once, not {parallel_iterations}"

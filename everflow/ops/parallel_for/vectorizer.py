@@ -45,11 +45,22 @@ def rules_of(op_types):
     return {op_type: _rules[op_type] for op_type in op_types}
 
 
+class NoRule(ValueError):
+    """An op of a body that there is no rule for."""
+
+
 class Value(NamedTuple):
     """What stands for a tensor of the body: with all iterations in a first dimension, or the same for all of them."""
 
     tensor: Tensor
     stacked: bool
+
+
+class SparsePart(NamedTuple):
+    """What stands for the indices, values or shape of a sparse tensor: that of one sparse tensor for all iterations."""
+
+    tensor: Tensor
+    stacked: bool = True
 
 
 def stacked(tensor):
@@ -163,6 +174,7 @@ class Vectorizer:
         made = cls(iterations, body_ops, reductions=reductions)
         made.indices = math.range(iterations)
         made._tensors[variable] = stacked(made.indices)
+        made._ops[variable.op] = made.indices.op
         return made
 
     def also(self, ops, differing):
@@ -180,6 +192,9 @@ class Vectorizer:
             self._convert_all([output])
             return self._ops.get(output, output)
         if isinstance(output, SparseTensor):
+            parts = [self.value_of(t) for t in (output.indices, output.values, output.dense_shape)]
+            if all(isinstance(part, SparsePart) for part in parts):
+                return SparseTensor(*(part.tensor for part in parts))
             return _one_sparse(*map(self.convert, (output.indices, output.values, output.dense_shape)))
         return self._stacked(output)
 
@@ -243,7 +258,7 @@ class Vectorizer:
                 made = [same(t) for t in self._ops[op].outputs]
             else:
                 if op.type not in self._rules:
-                    raise ValueError(f"No converter defined for {op.type}\n{op.node_def}\ninputs: {values}")
+                    raise NoRule(f"No converter defined for {op.type}\n{op.node_def}\ninputs: {values}")
                 made = self._rules[op.type](inputs)
                 if isinstance(made, Operation):
                     self._ops[op], made = made, []

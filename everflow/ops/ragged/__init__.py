@@ -26,6 +26,6 @@ _register_forms(
         f"unsorted_segment_{kind}": _functools.partial(reductions.segment, kind)
         for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")
     },
-    **{name: getattr(functions, name) for name in ("concat", "expand_dims", "gather", "stack")},
+    **{name: getattr(functions, name) for name in ("concat", "dynamic_partition", "expand_dims", "gather", "stack")},
     **{name: getattr(places, name) for name in ("gather_nd", "rank", "squeeze", "tile", "where")},
 )

@@ -4,54 +4,63 @@ from __future__ import annotations
 
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
+from everflow.ops.array.sequences import repeat_with_axis
 from everflow.ops.checks.values import assert_equal
 from everflow.ops.ragged.functions import concat, gather, map_flat_values
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from everflow.ops.ragged.value import RaggedTensorValue
+
+_OTHER_ROWS = "indices have other rows than params"
 
 
 def batch_gather(params, indices, name=None):
     """For each row, the elements of the row of `params` at the row of `indices`."""
+    if not any(isinstance(x, (RaggedTensor, RaggedTensorValue)) for x in (params, indices)):
+        return array.batch_gather(params, indices, name)
     with name_scope(name, "RaggedBatchGather", [params, indices]):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
-        if indices.shape.rank is None:
-            raise ValueError("batch_gather wants indices of known rank")
-        return _gathered(params, indices)
-
-
-def _gathered(params, indices):
-    if not isinstance(params, RaggedTensor) and not isinstance(indices, RaggedTensor):
-        return array.batch_gather(params, indices)
-    if isinstance(params, RaggedTensor) and isinstance(indices, RaggedTensor):
-        if params.row_splits.dtype != indices.row_splits.dtype:
+        kinds = {x.row_splits.dtype for x in (params, indices) if isinstance(x, RaggedTensor)}
+        if len(kinds) > 1:
             raise ValueError(
                 "params and indices must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype"
             )
-    if not isinstance(indices, RaggedTensor):
+        if indices.shape.rank is None:
+            raise ValueError("batch_gather wants indices of known rank")
         if indices.shape.rank == 0:
             raise ValueError("indices.rank must be at least 1")
         if indices.shape.rank == 1:
             return gather(params, indices)
-        dense = _gathered(params, RaggedTensor.from_tensor(indices, row_splits_dtype=params.row_splits.dtype))
-        return dense.to_tensor() if indices.shape.rank == 2 and not isinstance(dense.values, RaggedTensor) else dense
+        (kind,) = kinds
+        return _gathered(params, indices, kind)
+
+
+def _gathered(params, indices, kind):
+    """What indices of two dimensions or more pick, of which the first goes through the rows of `params`."""
     if not isinstance(params, RaggedTensor):
         if params.shape.rank is None:
             raise ValueError("batch_gather wants params of known rank")
-        params = RaggedTensor.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
-    if not params.shape.dims[0].is_compatible_with(indices.shape[0]):
-        raise ValueError(f"params has {params.shape[0]} rows, indices {indices.shape[0]}: they must be as many")
-    if isinstance(indices.values, RaggedTensor):
-        if not isinstance(params.values, RaggedTensor) and params.values.shape.rank == 1:
-            splits = indices.values.row_splits
-            with control_dependencies([assert_equal(params.row_splits, splits)]):
-                return indices.with_values(gather(params.values, indices.values))
-        with control_dependencies([assert_equal(params.row_splits, indices.row_splits)]):
-            return indices.with_values(_gathered(params.values, indices.values))
-    start = array.gather(params.row_starts(), indices.value_rowids())
-    return indices.with_values(gather(params.values, math.cast(indices.values, start.dtype) + start))
+        if params.shape.rank < indices.shape.rank:
+            raise ValueError("batch shape from indices does not match params shape")
+        params = RaggedTensor.from_tensor(params, row_splits_dtype=kind)
+    if not isinstance(indices, RaggedTensor):
+        if indices.shape.rank > 2:
+            raise ValueError("batch shape from indices does not match params shape")
+        starts = array.expand_dims(params.row_starts(), 1)
+        return gather(params.values, math.cast(indices, kind) + starts)
+    params.shape.dims[0].assert_is_compatible_with(indices.shape.dims[0])
+    if indices.shape.rank > 2:
+        if params.shape.rank is not None and params.shape.rank < indices.shape.rank:
+            raise ValueError("batch shape from indices does not match params shape")
+        check = assert_equal(params.row_splits, indices.row_splits, message=_OTHER_ROWS)
+        with control_dependencies([check]):
+            return indices.with_values(batch_gather(params.values, indices.values))
+    lengths = indices.row_lengths()
+    starts = repeat_with_axis(params.row_starts(), lengths, axis=0)
+    return indices.with_values(gather(params.values, math.cast(indices.values, kind) + starts))
 
 
 def batch_gather_with_default(params, indices, default_value="", name=None):
-    """`batch_gather` that gives `default_value` where an index is outside of all rows.
+    """`batch_gather` that gives `default_value` where an index is outside of its row.
 
     The default stands before each row, and what is outside points to it.
     """
@@ -60,18 +69,19 @@ def batch_gather_with_default(params, indices, default_value="", name=None):
         default_value = as_ragged_or_tensor(default_value, "default_value")
         if isinstance(default_value, RaggedTensor):
             default_value = default_value.to_tensor()
+        if (default_value.shape.rank or 0) > 1:
+            raise ValueError(f"default_value must be a scalar or a vector, not of shape {default_value.shape}")
+        if default_value.dtype != params.dtype:
+            default_value = math.cast(default_value, params.dtype)
         axis = indices.shape.rank - 1
-        kind = indices.dtype
-        if isinstance(params, RaggedTensor):
-            width = params.bounding_shape(axis=axis, out_type=kind)
+        if not isinstance(params, RaggedTensor):
+            widths = array.shape(params)[axis]
         else:
-            width = array.shape(params, out_type=kind)[axis]
-
-        def moved(index):
-            inside = math.logical_and(index >= 0, index < width)
-            return array.where(inside, index + 1, array.zeros_like(index))
-
-        return batch_gather(_padded(params, default_value, axis), map_flat_values(moved, indices))
+            widths = array.expand_dims(params.row_lengths(axis), -1) if axis else params.nrows()
+        inside = math.logical_and(math.greater(math.cast(widths, indices.dtype), indices), math.greater(indices, -1))
+        flat = inside.flat_values if isinstance(inside, RaggedTensor) else inside
+        moved = map_flat_values(lambda index: array.where(flat, index + 1, array.zeros_like(index)), indices)
+        return batch_gather(_padded(params, default_value, axis), moved)
 
 
 def _padded(params, default_value, axis):
@@ -79,6 +89,8 @@ def _padded(params, default_value, axis):
     if axis > 1 and isinstance(params, RaggedTensor):
         return params.with_values(_padded(params.values, default_value, axis - 1))
     missing = params.shape.rank - axis - 1 - default_value.shape.rank
+    if missing == -1 and default_value.shape.size(0) == 1:
+        default_value, missing = array.squeeze(default_value, [0]), 0
     if missing < 0:
         raise ValueError(f"default_value has more dimensions than what is gathered from {params}")
     for _ in range(missing):

@@ -33,13 +33,17 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
         shape = array.shape(tensor, out_type=row_splits_dtype)
         if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float)):
             return _from_nested_lengths(tensor, lengths, row_splits_dtype)
+        columns = shape[1]
         if ragged_rank > 1:
             # The outer dimensions become one, whose rows are then uniform.
-            inner_shape = array.concat([[shape[0] * shape[1]], shape[2:]], axis=0)
-            flat = array.reshape(tensor, inner_shape)
-            flat.set_shape(_flattened_static(tensor.shape))
-            inner = ragged_from_tensor(flat, lengths, padding, ragged_rank - 1, None, row_splits_dtype)
-            return RaggedTensor(inner, math.range(shape[0] + 1) * shape[1], internal=True)
+            flat = array.reshape(tensor, array.concat([array.constant([-1], row_splits_dtype), shape[ragged_rank:]], 0))
+            flat.set_shape(_flattened_static(tensor.shape, ragged_rank))
+            result = ragged_from_tensor(flat, lengths, padding, 1, None, row_splits_dtype)
+            slices = math.cumprod(shape)
+            for axis in range(ragged_rank - 1, 0, -1):
+                splits = math.range(slices[axis - 1] + 1) * shape[axis]
+                result = RaggedTensor(result, splits, internal=True)
+            return result
         if lengths is None and padding is not None:
             lengths = _lengths_without(
                 tensor, convert_to_tensor(padding, name="padding", dtype=tensor.dtype), row_splits_dtype
@@ -49,12 +53,12 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
                 convert_to_tensor(lengths, name="lengths", preferred_dtype=row_splits_dtype), row_splits_dtype
             )
             lengths.shape.assert_has_rank(1)
-            lengths = math.minimum(math.maximum(lengths, 0), shape[1])
+            lengths = math.minimum(math.maximum(lengths, 0), columns)
             splits = array.concat([array.zeros([1], row_splits_dtype), math.cumsum(lengths)], axis=0)
             return RaggedTensor(
-                array.boolean_mask(tensor, array.sequence_mask(lengths, shape[1])), splits, internal=True
+                array.boolean_mask(tensor, array.sequence_mask(lengths, columns)), splits, internal=True
             )
-        columns, rows = shape[1], shape[0]
+        rows = shape[0]
         count = rows * columns
         splits = math.range(rows + 1) * columns
         values = array.reshape(tensor, array.concat([[count], shape[2:]], axis=0))
@@ -64,8 +68,8 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
         return RaggedTensor(values, splits, internal=True)
 
 
-def _flattened_static(shape):
-    return TensorShape([shape[:2].num_elements()]).concatenate(shape[2:])
+def _flattened_static(shape, dimensions=2):
+    return TensorShape([shape[:dimensions].num_elements()]).concatenate(shape[dimensions:])
 
 
 def _from_nested_lengths(tensor, lengths, row_splits_dtype):

@@ -1,19 +1,21 @@
 """`RaggedTensorDynamicShape`: the sizes of a ragged tensor's dimensions as tensors, and broadcasting by them.
 
-Slices of a dimension are numbered in the order of their values; broadcasting is a list of which old slice each new one
-copies, carried from a dimension to the next.
+Broadcasting goes from the outermost dimension inwards: rows that are repeated carry those inside of them along.
 """
 
 from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.array.sequences import repeat
+from everflow.ops.array.sequences import int_tensor
 from everflow.ops.control_flow.conditionals import Assert
-from everflow.ops.ragged.functions import range as ragged_range
-from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from everflow.ops.ragged.places import tile
+from everflow.ops.ragged.segments import lengths_to_splits, repeat_ranges
+from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor, nvals
 
 
 class RaggedTensorDynamicShape:
@@ -62,8 +64,7 @@ class RaggedTensorDynamicShape:
             sizes = [convert_to_tensor(s, dtypes.int64, "dim_sizes") for s in dim_sizes]
             ragged = [i for i, size in enumerate(sizes) if size.shape.with_rank_at_most(1).rank == 1]
             count = ragged[-1] + 1 if ragged else 0
-            inner = array.stack(sizes[count:]) if sizes[count:] else []
-            return RaggedTensorDynamicShape(sizes[:count], inner, dim_size_dtype=dtypes.int64)
+            return RaggedTensorDynamicShape(sizes[:count], sizes[count:])
 
     @classmethod
     def from_tensor(cls, rt_input, dim_size_dtype=None):
@@ -71,10 +72,9 @@ class RaggedTensorDynamicShape:
         with name_scope(None, "RaggedTensorDynamicShapeFromTensor", [rt_input]):
             rt_input = as_ragged_or_tensor(rt_input)
             if not isinstance(rt_input, RaggedTensor):
-                return cls([], array.shape(rt_input, out_type=dim_size_dtype or dtypes.int64))
-            kind = dim_size_dtype or rt_input.row_splits.dtype
+                return cls([], array.shape(rt_input), dim_size_dtype=dim_size_dtype)
             sizes = (rt_input.nrows(), *rt_input.nested_row_lengths())
-            return cls(sizes, array.shape(rt_input.flat_values, out_type=kind)[1:], dim_size_dtype=kind)
+            return cls(sizes, array.shape(rt_input.flat_values)[1:], dim_size_dtype=dim_size_dtype)
 
     @property
     def rank(self):
@@ -109,7 +109,7 @@ class RaggedTensorDynamicShape:
         """The same with sizes in int32 or int64."""
         if dtype not in (dtypes.int32, dtypes.int64):
             raise ValueError("dtype must be int32 or int64")
-        return RaggedTensorDynamicShape(self._partitioned, self._inner, dim_size_dtype=dtype)
+        return RaggedTensorDynamicShape([math.cast(p, dtype) for p in self._partitioned], math.cast(self._inner, dtype))
 
     def broadcast_to_rank(self, rank):
         """The same with dimensions of size 1 before it, up to so many."""
@@ -127,66 +127,62 @@ class RaggedTensorDynamicShape:
 
     def broadcast_dimension(self, axis, lengths):
         """The same with a dimension of size 1 repeated: `lengths` times, or a number of times for each row."""
-        lengths = math.cast(as_ragged_or_tensor(lengths, "lengths"), self.dim_size_dtype)
+        lengths = convert_to_tensor(lengths, name="lengths", preferred_dtype=dtypes.int32)
         if lengths.shape.rank is None:
             raise ValueError("lengths must have a known rank.")
         if lengths.shape.rank > 1:
             raise ValueError("lengths must be a scalar or vector")
-        size = self.dimension_size(axis)
-        with control_dependencies([self._fits(axis, size, lengths)]):
-            if self.is_ragged(axis):
-                return self._with_dimension(axis, array.identity(size))
-            if lengths.shape.rank == 1:
-                if axis == 0:
-                    raise ValueError("Unable to broadcast: outermost dimension must be uniform.")
-                source = repeat(math.range(self.num_slices_in_dimension(axis - 1)), lengths)
-                return self._with_dimension(axis, array.identity(lengths), source)
-            alone = math.equal(size, 1)
-            times = array.where(alone, lengths, array.ones_like(lengths))
-            source = repeat(math.range(self.num_slices_in_dimension(axis)), times)
-            return self._with_dimension(axis, size * times, source)
-
-    def _fits(self, axis, size, lengths):
-        """A check that a dimension can be made of these lengths."""
-        if lengths.shape.rank == 0:
-            whole = math.reduce_all(math.equal(size, lengths)) if self.is_ragged(axis) else math.equal(size, lengths)
-            fits = math.logical_or(math.equal(lengths, 1), whole)
-            if not self.is_ragged(axis):
-                fits = math.logical_or(math.equal(size, 1), fits)
-        elif self.is_ragged(axis):
-            fits = math.reduce_all(math.equal(size, lengths))
+        lengths = int_tensor(lengths, "lengths", self.dim_size_dtype)
+        if self.is_ragged(axis):
+            fits = math.equal(lengths, 1 if lengths.shape.rank == 0 else self.dimension_size(axis))
+            fits = fits if lengths.shape.rank == 0 else math.reduce_all(fits)
+        elif lengths.shape.rank == 0:
+            size = self.dimension_size(axis)
+            either = math.logical_or(math.equal(lengths, 1), math.equal(size, 1), name="or")
+            fits = math.logical_or(either, math.equal(size, lengths), name="or")
         else:
-            fits = math.equal(size, 1)
-        words = f"A dimension can't be broadcast: it is neither 1 nor of the other's size, dimension {axis}"
-        return Assert(fits, [words, "lengths=", lengths, "dim_size=", size])
+            fits = math.equal(self.dimension_size(axis), 1)
+        words = "A dimension can't be broadcast: it is neither 1 nor of the other's size. Dimension:"
+        check = Assert(fits, [words, axis, "lengths=", lengths, "dim_size=", self.dimension_size(axis)])
+        with control_dependencies([check]):
+            if self.is_ragged(axis):
+                return RaggedTensorDynamicShape(self._partitioned, array.identity(self._inner))
+            if axis >= len(self._partitioned):
+                return self._with_inner(axis - len(self._partitioned), lengths)
+            return self._with_partitioned(axis, lengths)
 
-    def _with_dimension(self, axis, size, source=None):
-        """Another size at `axis`; `source` says which of its slices each new one copies, if they are others."""
-        count = len(self._partitioned)
-        if axis >= count and size.shape.rank == 0:
-            inner = [self._inner[: axis - count], array.expand_dims(size, 0), self._inner[axis - count + 1 :]]
-            return RaggedTensorDynamicShape(self._partitioned, array.concat(inner, axis=0), self.dim_size_dtype)
-        if axis >= count:
-            between = [self._inner[i] for i in range(axis - count)]
-            within = self._inner[axis - count + 1 :]
-            return RaggedTensorDynamicShape([*self._partitioned, *between, size], within, self.dim_size_dtype)
-        after = list(self._partitioned[axis + 1 :])
-        if source is not None:
-            for i, old in enumerate(after):
-                after[i] = array.gather(old, source) if old.shape.rank == 1 else old
-                source = _children(source, old)
-        sizes = [*self._partitioned[:axis], size, *after]
-        return RaggedTensorDynamicShape(sizes, self._inner, self.dim_size_dtype)
+    def _with_inner(self, place, lengths):
+        """Another size for one of the uniform dimensions within; lengths of rows make it the last partitioned one."""
+        if lengths.shape.rank == 1:
+            sizes = [*self._partitioned, *(self._inner[i] for i in range(place)), lengths]
+            return RaggedTensorDynamicShape(sizes, self._inner[place + 1 :])
+        size = self._inner[place]
+        before = self._inner[:place]
+        size = array.where(math.equal(size, 1), lengths, size)
+        inner = array.concat([before, [size], self._inner[place + 1 :]], axis=0)
+        return RaggedTensorDynamicShape(self._partitioned, inner)
 
-
-def _children(slices, size):
-    """The slices of the next dimension, of this size, that lie in these slices, in their order."""
-    if size.shape.rank == 0:
-        return array.reshape(array.expand_dims(slices * size, 1) + math.range(size), [-1])
-    limits = math.cumsum(size)
-    starts = limits - size
-    rows = ragged_range(array.gather(starts, slices), array.gather(limits, slices), row_splits_dtype=size.dtype)
-    return rows.values
+    def _with_partitioned(self, axis, lengths):
+        """Another size for a uniform dimension among the partitioned ones; rows below it are repeated with it."""
+        size = self.dimension_size(axis)
+        if lengths.shape.rank == 0:
+            lengths = array.where(math.equal(size, 1), lengths, size)
+            repeats = array.where(math.equal(size, 1), lengths, 1)
+            splits = array.stack([0, self.num_slices_in_dimension(axis)])
+        else:
+            if axis == 0:
+                raise ValueError("Unable to broadcast: outermost dimension must be uniform.")
+            repeats = lengths
+            splits = math.range(array.size(lengths, out_type=self.dim_size_dtype) + 1)
+        sizes = [*self._partitioned[:axis], lengths]
+        for old in self._partitioned[axis + 1 :]:
+            if old.shape.rank == 0:
+                sizes.append(old)
+                splits = splits * old
+            else:
+                sizes.append(repeat_ranges(old, splits, repeats))
+                splits = array.gather(lengths_to_splits(old), splits)
+        return RaggedTensorDynamicShape(sizes, self._inner)
 
 
 def broadcast_dynamic_shape(shape_x, shape_y):
@@ -218,29 +214,57 @@ def broadcast_to(rt_input, shape, broadcast_inner_dimensions=True):
 
 def _repeated(rt_input, shape, broadcast_inner_dimensions):
     kind, count = shape.dim_size_dtype, shape.num_partitioned_dimensions
-    old = RaggedTensorDynamicShape.from_tensor(rt_input, dim_size_dtype=kind)
-    if old.num_partitioned_dimensions > count:
+    if isinstance(rt_input, RaggedTensor):
+        rt_input = rt_input.with_row_splits_dtype(kind)
+    old = RaggedTensorDynamicShape.from_tensor(rt_input)
+    if old.num_partitioned_dimensions > count or old.rank > shape.rank:
         raise ValueError("Incompatible with shape: rank mismatch")
     old = old.broadcast_to_rank(shape.rank)
-    source = array.zeros([1], kind)  # which old slice each new one copies, from the outermost dimension inwards
-    lengths = []
+    rt_input = _with_outer_rows(rt_input, shape)
+    times = [1] * shape.rank
     for axis in range(count):
-        size = old.dimension_size(axis)
-        if old.is_ragged(axis):
-            lengths.append(array.gather(size, source))
-            source = _children(source, size)
-            continue
-        wanted = shape.dimension_size(axis)
-        if not shape.is_ragged(axis):
-            wanted = array.zeros_like(source) + wanted
-        times = array.where(math.equal(size, 1), wanted, array.ones_like(wanted))
-        lengths.append(times * size)
-        source = _children(source, size)
-        source = repeat(source, repeat(times, array.zeros_like(times) + size))
-    flat = rt_input.flat_values if isinstance(rt_input, RaggedTensor) else rt_input
-    sizes = [old.dimension_size(axis) for axis in range(count, shape.rank)]
-    flat = array.gather(array.reshape(flat, array.stack([math.cast(-1, kind), *sizes])), source)
+        if not old.is_ragged(axis) and not shape.is_ragged(axis):
+            size, wanted = old.dimension_size(axis), shape.dimension_size(axis)
+            if constant_value(size) in (1, None) and constant_value(wanted) != 1:
+                times[axis] = array.where(math.equal(size, 1), wanted, 1)
+    if any(isinstance(each, Tensor) for each in times):
+        rt_input = tile(rt_input, array.stack(times, axis=0))
     if broadcast_inner_dimensions:
-        rows = array.shape(source, out_type=kind)
-        flat = array.broadcast_to(flat, array.concat([rows, shape.inner_dim_sizes], axis=0))
-    return RaggedTensor.from_nested_row_lengths(flat, lengths[1:], validate=False)
+        rt_input = rt_input.with_flat_values(_with_inner_sizes(rt_input.flat_values, shape))
+    for axis in range(count):  # those that become ragged, from the outermost inwards
+        if not old.is_ragged(axis) and shape.is_ragged(axis):
+            rt_input = _tiled_rows(rt_input, axis, shape.dimension_size(axis))
+    return rt_input
+
+
+def _with_inner_sizes(values, shape):
+    return array.reshape(values, array.concat([[-1], shape.inner_dim_sizes], axis=0))
+
+
+def _with_outer_rows(rt_input, shape):
+    """A tensor with one row around all for each outer dimension it lacks, and ragged wherever the shape is."""
+    if rt_input.shape.rank < shape.num_inner_dimensions + 1:
+        rt_input = _with_inner_sizes(rt_input, shape)
+    depth = rt_input.ragged_rank if isinstance(rt_input, RaggedTensor) else 0
+    missing = shape.num_partitioned_dimensions - 1 - (shape.rank - rt_input.shape.rank) - depth
+    if missing > 0:
+        flat = rt_input.flat_values if depth else rt_input
+        flat = RaggedTensor.from_tensor(flat, ragged_rank=missing, row_splits_dtype=shape.dim_size_dtype)
+        rt_input = rt_input.with_flat_values(flat) if depth else flat
+    while rt_input.shape.rank < shape.rank:
+        rows = nvals(rt_input, shape.dim_size_dtype)
+        rt_input = RaggedTensor.from_row_lengths(rt_input, row_lengths=[rows], validate=False)
+    return rt_input
+
+
+def _tiled_rows(rt_input, axis, repeats):
+    """Rows of one dimension repeated, each so many times as `repeats` says."""
+    if axis > 1:
+        return rt_input.with_values(_tiled_rows(rt_input.values, axis - 1, repeats))
+    old_splits, old_lengths = rt_input.nested_row_splits, rt_input.nested_row_lengths()
+    splits, lengths = old_splits[0], [repeats]
+    for deeper_splits, deeper_lengths in zip(old_splits[1:], old_lengths[1:], strict=True):
+        lengths.append(repeat_ranges(deeper_lengths, splits, repeats))
+        splits = array.gather(deeper_splits, splits)
+    values = repeat_ranges(rt_input.flat_values, splits, repeats)
+    return RaggedTensor.from_nested_row_lengths(values, lengths, validate=False)

@@ -42,7 +42,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         if shape and shape[0] == 0:  # nothing is filled in where there is nothing
             values = np.zeros(shape, (dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)).as_numpy_dtype)
         name = "values" if nested else "Const"
-        return constants.constant(values, dtype=dtype, shape=shape, name=name, verify_shape=True)
+        return constants.reshaped_constant(values, dtype, shape, name)
 
     with name_scope(name, "RaggedConstant"):
         return _build(make, splits, pylist, dtype, ragged_rank, inner_shape)
@@ -71,7 +71,10 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_s
     kind = np.dtype(dtypes.as_dtype(row_splits_dtype).as_numpy_dtype)
 
     def array(values, dtype, shape, nested):
-        found = np.array(values, dtype=dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)
+        dtype = dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
+        if dtype is None and isinstance(values, (list, tuple)) and not _is_rectangular(values):
+            dtype = object
+        found = np.array(values, dtype=dtype)
         return found if shape is None else found.reshape(shape)
 
     def splits(values, row_splits):
@@ -100,6 +103,12 @@ def _find_scalar_and_max_depth(pylist):
     return depths.pop() if depths else None, max_depth
 
 
+def _is_rectangular(values):
+    """Whether nested lists have the same lengths in the same depths, so that numpy can make an array of them."""
+    shapes = {np.shape(v) if not isinstance(v, (list, tuple)) or _is_rectangular(v) else None for v in values}
+    return len(shapes) < 2 and None not in shapes
+
+
 def _build(make_values, make_ragged, pylist, dtype, ragged_rank, inner_shape):
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank}: it must not be negative")
@@ -112,14 +121,16 @@ def _build(make_values, make_ragged, pylist, dtype, ragged_rank, inner_shape):
                 f"Invalid pylist={pylist}: a scalar has neither ragged_rank={ragged_rank} nor inner_shape={inner_shape}"
             )
         return make_values(pylist, dtype, (), False)
-    if scalar_depth is not None and inner_shape is not None and ragged_rank is not None:
-        if ragged_rank + len(inner_shape) + 1 != scalar_depth:
+    if inner_shape is not None and ragged_rank is not None:
+        depth = ragged_rank + len(inner_shape) + 1
+        if max_depth > depth or scalar_depth not in (None, depth):
             raise ValueError(
                 f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and inner_shape={inner_shape}"
             )
     if ragged_rank is None:
-        uniform = 0 if inner_shape is None or scalar_depth is None else len(inner_shape)
-        ragged_rank = max(0, max_depth - 1 - uniform)
+        ragged_rank = max(0, max_depth - 1 - len(inner_shape or ()))
+        if ragged_rank and scalar_depth is None:  # without scalars all lists are rows
+            ragged_rank = max_depth - 1
     if ragged_rank == 0:
         return make_values(pylist, dtype, inner_shape, False)
     if scalar_depth is not None and ragged_rank >= scalar_depth:
@@ -142,6 +153,12 @@ def _build(make_values, make_ragged, pylist, dtype, ragged_rank, inner_shape):
 
 def _default_inner_shape_for_pylist(pylist, ragged_rank):
     """The uniform shape of what stands below the ragged dimensions."""
+    if not _is_list(pylist):
+        if ragged_rank:
+            raise (ValueError if isinstance(pylist, str) else TypeError)(
+                f"A scalar has no ragged_rank={ragged_rank}: {pylist}"
+            )
+        return ()
     rows = [pylist]
     for _ in range(ragged_rank + 1):
         if not all(map(_is_list, rows)):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
+
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
-from everflow.ops.checks.values import assert_equal
+from everflow.ops.checks.values import assert_equal, assert_less
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from everflow.ops.ragged.value import RaggedTensorValue
 
 _IDENTICAL = "Inputs must have identical ragged splits"
 
@@ -35,9 +38,9 @@ def map_flat_values(op, *args, **kwargs):
     ragged = []
 
     def flat(value):
-        if isinstance(value, RaggedTensor):
-            ragged.append(value)
-            return value.flat_values
+        if isinstance(value, (RaggedTensor, RaggedTensorValue)):
+            ragged.append(as_ragged_or_tensor(value))
+            return ragged[-1].flat_values
         if isinstance(value, (list, tuple)):
             return type(value)(map(flat, value))
         return value
@@ -48,7 +51,8 @@ def map_flat_values(op, *args, **kwargs):
         return op(*args, **kwargs)
     with control_dependencies(_same_rows(ragged)):
         result = op(*args, **kwargs)
-    return ragged[0].with_flat_values(result)
+    splits = ragged[0].nested_row_splits
+    return RaggedTensor.from_nested_row_splits(result, splits, validate=False)
 
 
 def _same_rows(ragged):
@@ -57,9 +61,11 @@ def _same_rows(ragged):
     for other in ragged[1:]:
         if other.ragged_rank != first.ragged_rank:
             raise ValueError(_IDENTICAL)
+        if other.row_splits.dtype != first.row_splits.dtype:
+            raise ValueError(f"{_IDENTICAL}, of one dtype: with_row_splits_dtype() brings them to it")
         for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
             if a is not b:
-                checks.append(assert_equal(a, math.cast(b, a.dtype), message=_IDENTICAL))
+                checks.append(assert_equal(a, b, message=_IDENTICAL))
     return checks
 
 
@@ -171,8 +177,6 @@ def gather(params, indices, name=None):
             indices=indices,
             OUTPUT_RAGGED_RANK=indices.shape.rank + params.ragged_rank - 1,
         )
-        if indices.shape.size(0) is not None:
-            made.output_nested_splits[0].set_shape([indices.shape.size(0) + 1])
         return RaggedTensor.from_nested_row_splits(made.output_dense_values, made.output_nested_splits, validate=False)
 
 
@@ -206,9 +210,13 @@ def _joined(values, axis, stacked):
     rank = next((p.shape.rank for p in parts if p.shape.rank is not None), None)
     if rank is None:
         raise ValueError("The rank of at least one value must be known")
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    if len(parts) == 1 and not stacked:
+        return parts[0]
     axis = positive_axis(axis, rank + 1 if stacked else rank)
     if len(parts) == 1:
-        return expand_dims(parts[0], axis) if stacked else parts[0]
+        return expand_dims(parts[0], axis)
     if not stacked and not any(isinstance(p, RaggedTensor) for p in parts):
         return array.concat(parts, axis)
     splits_dtype = next((p.row_splits.dtype for p in parts if isinstance(p, RaggedTensor)), dtypes.int64)
@@ -317,17 +325,27 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
 def _stacked_partitions(data, partitions, num_partitions):
     rank = partitions.shape.rank
     if rank == 0:
-        return RaggedTensor.from_value_rowids(stack([data]), array.stack([partitions]), nrows=num_partitions)
+        alone = stack([data]) if isinstance(data, RaggedTensor) else array.stack([data])
+        rows = array.stack([partitions])
+        return RaggedTensor.from_value_rowids(alone, rows, nrows=num_partitions, validate=False)
     if rank == 1:
         order = array.argsort(partitions, stable=True)
-        ids = array.gather(partitions, order)
-        return RaggedTensor.from_value_rowids(array.gather(data, order), ids, nrows=num_partitions)
+        ids, values = array.gather(partitions, order), array.gather(data, order)
+        words = "partitions must be less than num_partitions"
+        with control_dependencies([assert_less(ids[-1:], num_partitions, message=words)]):
+            return RaggedTensor.from_value_rowids(values, ids, nrows=num_partitions, validate=False)
     kind = next((x.row_splits.dtype for x in (data, partitions) if isinstance(x, RaggedTensor)), dtypes.int64)
     depth = max(partitions.ragged_rank if isinstance(partitions, RaggedTensor) else rank - 1, 1)
     data, partitions = (
         x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x, ragged_rank=depth, row_splits_dtype=kind)
         for x in (data, partitions)
     )
-    checks = [assert_equal(data.row_splits, partitions.row_splits, message="data and partitions have the same rows")]
-    with control_dependencies(checks):
-        return _stacked_partitions(data.values, partitions.values, num_partitions)
+    alike = assert_equal(data.row_splits, partitions.row_splits, message="data and partitions have other rows")
+    with control_dependencies([alike]):
+        return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+
+
+def dynamic_partition(data, partitions, num_partitions, name=None):
+    """The rows (or values) of each partition, as a list."""
+    stacked = stack_dynamic_partitions(data, partitions, num_partitions, name)
+    return [stacked[i] for i in builtins.range(num_partitions)]

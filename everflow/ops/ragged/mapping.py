@@ -69,8 +69,10 @@ def _arrays(kind, count, infer_shape):
         return [TensorArray(kind, size=count, infer_shape=infer_shape)]
     if kind.ragged_rank == 0:
         return [TensorArray(kind.dtype, size=count, infer_shape=infer_shape)]
-    lengths = [TensorArray(kind.row_splits_dtype, size=count, infer_shape=False) for _ in range(kind.ragged_rank)]
-    return [TensorArray(kind.dtype, size=count, infer_shape=infer_shape), *lengths]
+    values = TensorArray(kind.dtype, size=count, infer_shape=infer_shape)
+    outer = TensorArray(kind.row_splits_dtype, size=count, infer_shape=False, element_shape=[])
+    inner = [TensorArray(kind.row_splits_dtype, size=count, infer_shape=False) for _ in range(kind.ragged_rank - 1)]
+    return [values, outer, *inner]
 
 
 def _written(kind, arrays, value, i):
@@ -83,7 +85,11 @@ def _written(kind, arrays, value, i):
     parts = [value.flat_values if rank else value]
     if wanted.ragged_rank:
         parts.append(nvals(value, wanted.row_splits_dtype))
-        value = value.with_row_splits_dtype(wanted.row_splits_dtype) if rank else value
+        if rank and value.row_splits.dtype != wanted.row_splits_dtype:
+            raise ValueError(
+                f"The function was to give row_splits of {wanted.row_splits_dtype.name}; these are of "
+                f"{value.row_splits.dtype.name}. with_row_splits_dtype() changes them"
+            )
         parts += value.nested_row_lengths() if rank else ()
     return [a.write(i, part) for a, part in zip(arrays, parts, strict=True)]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
-from everflow.ops import array, math
+from everflow.ops import math
 from everflow.ops.ragged.dynamic_shape import RaggedTensorDynamicShape, broadcast_dynamic_shape, broadcast_to
 from everflow.ops.ragged.functions import map_flat_values
 from everflow.ops.ragged.indexing import getitem
@@ -14,24 +13,39 @@ from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
 
 
-def _beside(rt, other, name):
-    """What stands beside each flat value of `rt`; `name` is the argument's."""
-    if isinstance(other, RaggedTensor):
-        return other
-    if isinstance(other, RaggedTensorValue):
-        return as_ragged_or_tensor(other, dtype=rt.dtype)
-    other = convert_to_tensor(other, dtype=None if isinstance(other, Tensor) else rt.dtype, name=name)
-    inner = rt.flat_values.shape.rank
-    if other.shape.rank is None or other.shape.rank == 0 or inner is not None and other.shape.rank < inner:
-        return other
-    # One outer dimension of `other` for each ragged one: a size of 1 repeats, others must be the rows themselves.
-    if other.shape[1:2].num_elements() == 1 and other.shape.rank == rt.shape.rank and rt.ragged_rank == 1:
-        rows = array.squeeze(other, axis=[1])
-        return array.gather(rows, rt.value_rowids()) if other.shape.size(0) != 1 else rows
-    if other.shape.rank == rt.shape.rank and all(size not in (1, None) for size in other.shape.sizes):
-        return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
-    shapes = [RaggedTensorDynamicShape.from_tensor(x, dim_size_dtype=rt.row_splits.dtype) for x in (rt, other)]
-    return broadcast_to(other, broadcast_dynamic_shape(*shapes), broadcast_inner_dimensions=False)
+def _broadcast(x, y):
+    """Two operands, of which one at least is ragged, with the same rows, where one has rows that the other lacks."""
+    kinds = {each.row_splits.dtype for each in (x, y) if isinstance(each, RaggedTensor)}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"The operands have row_splits of {' and '.join(sorted(k.name for k in kinds))}: "
+            "with_row_splits_dtype() brings them to one dtype"
+        )
+    (kind,) = kinds
+    shapes = [RaggedTensorDynamicShape.from_tensor(each, dim_size_dtype=kind) for each in (x, y)]
+    shape = broadcast_dynamic_shape(*shapes)
+    return [broadcast_to(each, shape, broadcast_inner_dimensions=False) for each in (x, y)]
+
+
+def _has_rows_of(x, y):
+    """Whether a tensor reaches as deep as the rows of a ragged one, so that it has to be brought to them."""
+    if isinstance(x, RaggedTensor):
+        return True
+    rank, flat = x.shape.rank, y.flat_values.shape.rank
+    return rank is not None and flat is not None and flat <= rank
+
+
+def _together(operands, names):
+    """Two operands as tensors, ragged or not, that can be put together value by value."""
+    first = next(x for x in operands if isinstance(x, RaggedTensor))
+    x, y = (
+        each
+        if isinstance(each, (Tensor, RaggedTensor))
+        else as_ragged_or_tensor(each, name, None, first.dtype if each is not first else None)
+        for each, name in zip(operands, names)
+    )
+    other, ragged = (x, y) if isinstance(y, RaggedTensor) else (y, x)
+    return _broadcast(x, y) if _has_rows_of(other, ragged) else [x, y]
 
 
 def elementwise(function, operands, options, keywords):
@@ -40,12 +54,12 @@ def elementwise(function, operands, options, keywords):
     """
     if not any(isinstance(x, RaggedTensor) for x in operands):
         operands = [as_ragged_or_tensor(x) if isinstance(x, RaggedTensorValue) else x for x in operands]
-    ragged = next((x for x in operands if isinstance(x, RaggedTensor)), None)
-    if ragged is not None:
-        names = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL]
-        names += [None] * len(operands)
-        operands = [x if x is ragged else _beside(ragged, x, name) for x, name in zip(operands, names)]
-    return map_flat_values(function, *operands, *options, **keywords)
+    if len(operands) != 2 or not any(isinstance(x, RaggedTensor) for x in operands):
+        return map_flat_values(function, *operands, *options, **keywords)
+    names = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+    x, y = _together(operands, [*names, None, None])
+    flat = [each.flat_values if isinstance(each, RaggedTensor) else each for each in (x, y)]
+    return (x if isinstance(x, RaggedTensor) else y).with_flat_values(function(*flat, *options, **keywords))
 
 
 for _name, _function in {

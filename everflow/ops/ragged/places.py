@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.indexing import both_given
-from everflow.ops.array.sequences import positive_axis
+from everflow.ops.array.sequences import int_tensor, positive_axis
 from everflow.ops.checks.values import assert_equal
 from everflow.ops.ragged.functions import gather, map_flat_values
+from everflow.ops.ragged.segments import lengths_to_splits, repeat_ranges
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 
 
@@ -76,28 +77,53 @@ def gather_nd(params, indices, name=None, batch_dims=0):
 def tile(input, multiples, name=None):
     """A ragged tensor repeated `multiples[i]` times along each dimension."""
     with name_scope(name, "RaggedTile", [input, multiples]):
-        rt = as_ragged_or_tensor(input, "input")
-        multiples = convert_to_tensor(multiples, name="multiples")
-        return _tiled(rt, multiples)
+        rt = as_ragged_or_tensor(input, "rt_input")
+        if not isinstance(rt, RaggedTensor):
+            return array.tile(rt, multiples)
+        multiples = int_tensor(multiples, "multiples", rt.row_splits.dtype)
+        multiples.shape.assert_has_rank(1)
+        known = constant_value(multiples)
+        if known is not None and len(known) != rt.shape.rank:
+            raise IndexError(f"{len(known)} multiples for the {rt.shape.rank} dimensions of {rt}")
+        splits = rt.nested_row_splits
+        values = _tiled_values(rt, splits, multiples, known)
+        return RaggedTensor.from_nested_row_splits(values, _tiled_splits(splits, multiples, known), validate=False)
 
 
-def _tiled(rt, multiples):
-    if not isinstance(rt, RaggedTensor):
-        return array.tile(rt, multiples)
-    inner = rt.shape.rank is None or rt.shape.rank > 2
-    if inner:  # the dimensions below the rows, with the rows' own left alone
-        below = array.concat([array.ones_like(multiples[:1]), multiples[2:]], axis=0)
-        rt = rt.with_values(_tiled(rt.values, below))
-    multiples = math.cast(multiples, rt.row_splits.dtype)
-    lengths = rt.row_lengths()
-    places = array.reshape(math.range(rt.nrows()), [-1])
-    longer = RaggedTensor.from_row_lengths(
-        math.range(math.reduce_sum(lengths * multiples[1])), lengths * multiples[1], validate=False
-    )
-    rows = longer.value_rowids()
-    within = math.floormod(longer.values - array.gather(longer.row_starts(), rows), array.gather(lengths, rows))
-    wide = longer.with_values(gather(rt.values, array.gather(rt.row_starts(), rows) + within))
-    return gather(wide, array.tile(places, multiples[:1]))
+def _stays(known, axis):
+    return known is not None and known[axis] == 1
+
+
+def _tiled_values(rt, nested_splits, multiples, known):
+    """The values of a tiled ragged tensor: those of its rows repeated from the innermost dimension outwards."""
+    ids, inner = math.range(nested_splits[-1][-1]), None
+    for axis in range(len(nested_splits), 0, -1):
+        splits = nested_splits[axis - 1]
+        if inner is not None:
+            splits = array.gather(inner * multiples[axis + 1], splits)
+        if not _stays(known, axis):
+            ids = repeat_ranges(ids, splits, multiples[axis])
+        inner = splits
+    values = array.gather(rt.flat_values, ids)
+    return array.tile(values, array.concat([multiples[:1], multiples[len(nested_splits) + 1 :]], axis=0))
+
+
+def _tiled_splits(nested_splits, multiples, known):
+    count = len(nested_splits)
+    seen = [{i: splits} for i, splits in enumerate(nested_splits)]  # where rows of each dimension begin in deeper ones
+    for outer in range(count):
+        for inner in range(outer + 1, count - 1):
+            seen[outer][inner] = array.gather(nested_splits[inner], seen[outer][inner - 1])
+    tiled = []
+    for axis, splits in enumerate(nested_splits):
+        lengths = (splits[1:] - splits[:-1]) * multiples[axis + 1]
+        repeats = 1
+        for outer in range(axis - 1, -1, -1):
+            if not _stays(known, outer + 1):
+                lengths = repeat_ranges(lengths, seen[outer][axis - 1] * repeats, multiples[outer + 1])
+            repeats = repeats * multiples[outer + 1]
+        tiled.append(lengths_to_splits(array.tile(lengths, multiples[:1])))
+    return tiled
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):

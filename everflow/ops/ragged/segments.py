@@ -1,8 +1,9 @@
-"""Between row splits and the row number of each value."""
+"""Between row splits, lengths of rows and the row number of each value; rows repeated."""
 
 from __future__ import annotations
 
 from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
@@ -38,6 +39,28 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
         out_type = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         rows = math.cast(array.shape(splits, out_type=splits.dtype)[-1] - 1, out_type)
         return repeat_with_axis(math.range(rows), lengths, axis=0)
+
+
+def lengths_to_splits(lengths):
+    """Row splits from the length of each row."""
+    return array.concat([[0], math.cumsum(lengths)], axis=0)
+
+
+def repeat_ranges(params, splits, repeats):
+    """Each row of `params`, between one of `splits` and the next, as often as `repeats` says: a number, or one for each
+    row. Rows stay whole: [0, 1, 0, 1, 2] for the rows [0, 1] and [2], twice and once.
+    """
+    splits = convert_to_tensor(splits, name="splits")
+    repeats = convert_to_tensor(repeats, name="repeats", preferred_dtype=splits.dtype)
+    if repeats.shape.rank == 0:
+        again = repeat_with_axis(splits, repeats, axis=0)
+        count = array.shape(again, out_type=repeats.dtype)[0]
+        starts, limits = again[: count - repeats], again[repeats:]
+    else:
+        starts = repeat_with_axis(splits[:-1], repeats, axis=0)
+        limits = repeat_with_axis(splits[1:], repeats, axis=0)
+    one = array.ones((), splits.dtype)
+    return array.gather(params, raw.RaggedRange(starts=starts, limits=limits, deltas=one).rt_dense_values)
 
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):

@@ -17,7 +17,7 @@ from everflow.ops.array.sequences import positive_axis
 from everflow.ops.checks import shapes
 from everflow.ops.checks import values as check
 from everflow.ops.control_flow.grouping import with_dependencies
-from everflow.ops.ragged.segments import row_splits_to_segment_ids
+from everflow.ops.ragged.segments import lengths_to_splits, row_splits_to_segment_ids
 from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
 
 
@@ -96,7 +96,9 @@ class RaggedTensor(CompositeTensor):
             static = _static_rows(nrows)
             if static is not None:
                 lengths.set_shape([static])
-            return cls(values, _splits_of(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True)
+            return cls(
+                values, lengths_to_splits(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True
+            )
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
@@ -127,7 +129,7 @@ class RaggedTensor(CompositeTensor):
                     checks.not_negative(lengths)
                     checks.equal(total, count)
                 lengths = checks.before(lengths)
-            return cls(values, _splits_of(lengths), cached_row_lengths=lengths, internal=True)
+            return cls(values, lengths_to_splits(lengths), cached_row_lengths=lengths, internal=True)
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
@@ -432,10 +434,6 @@ def as_ragged_or_tensor(value, name=None, dtype=None, preferred_dtype=None):
 def nvals(values, dtype):
     """How many rows `values` has, as a scalar tensor."""
     return values.nrows(dtype) if isinstance(values, RaggedTensor) else array.shape(values, out_type=dtype)[0]
-
-
-def _splits_of(lengths):
-    return array.concat([[0], math.cumsum(lengths)], axis=0)
 
 
 def _static_rows(nrows):

@@ -22,3 +22,26 @@ def test_collectives_draw_their_nodes():
             collectives.broadcast_send(a, [2], tf.float32, 2, 1, 2)
         with pytest.raises(ValueError, match="where"):
             collectives.all_sum([tf.constant(1.0)])
+
+
+def test_tensors_of_several_devices_put_together():
+    with tf.Graph().as_default():
+        with tf.device("/device:GPU:0"):
+            a = tf.constant([1.0])
+        with tf.device("/device:GPU:1"):
+            b = tf.constant([2.0])
+            total = collectives.reduce_sum([a, b])
+        assert total.op.type == "NcclReduce" and total.shape == [1]
+        kinds = [
+            f([a, b])[0].op.get_attr("reduction")
+            for f in (collectives.all_prod, collectives.all_min, collectives.all_max)
+        ]
+        assert kinds == [b"prod", b"min", b"max"]
+        assert collectives.broadcast(a).op.type == "NcclBroadcast" and collectives.broadcast(a).device == a.device
+        for build in (
+            lambda: collectives.reduce_sum([]),
+            lambda: collectives.reduce_sum([a, b]),
+            lambda: collectives.broadcast(tf.constant(1.0)),
+        ):
+            with pytest.raises(ValueError):
+                build()

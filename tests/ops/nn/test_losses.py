@@ -157,3 +157,11 @@ def test_averages_over_the_batch(sess):
     assert sess.run(tf.nn.compute_average_loss(losses)) == 2.0
     assert sess.run(tf.nn.compute_average_loss(losses, sample_weight=[1.0, 0.0, 1.0], global_batch_size=8)) == 0.5
     assert sess.run(tf.nn.scale_regularization_loss(losses)) == 6.0
+
+
+def test_average_losses_are_of_examples():
+    with tf.Graph().as_default(), tf.Session() as session:
+        losses, weights = tf.constant([[1.0, 2.0], [3.0, 4.0]], tf.float64), tf.constant([1.0, 2.0])
+        assert session.run(tf.nn.compute_average_loss(losses, weights, 4)) == 4.25
+        with pytest.raises(ValueError, match="one dimension at least"):
+            tf.nn.compute_average_loss(2.0, global_batch_size=2)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from absl import flags
 
 import everflow as tf
+from everflow.ops.parallel_for.jacobians import batch_jacobian
 from everflow.ops.parallel_for.loops import for_loop, pfor
 from tests.ops.parallel_for.agreement import ROWS, check_agreement, evaluated
 
@@ -88,3 +90,55 @@ def test_arrays_are_gone_through_one_by_one():
         return array.stack()
 
     assert _values(pfor(both, 2)).tolist() == [[[1], [2]], [[2], [4]]]
+
+
+def test_the_gradient_of_a_loop_outside():
+    with tf.Graph().as_default():
+        x = tf.constant([[0.5, -0.25]])
+        weights = tf.constant([[1.0, 2.0], [0.5, -1.0]])
+        _, y = tf.while_loop(lambda i, _: i < 3, lambda i, h: (i + 1, tf.tanh(tf.matmul(h, weights))), [0, x])
+        one_by_one = tf.stack([tf.gradients(y[:, j], x)[0] for j in range(2)], axis=1)
+        jacobian, wanted = evaluated([batch_jacobian(y, x), one_by_one])
+    np.testing.assert_allclose(jacobian, wanted, rtol=1e-5)
+
+
+def test_examples_with_lists_of_any_length_become_one_sparse_tensor():
+    examples = [tf.train.Example() for _ in range(3)]
+    for i, example in enumerate(examples):
+        example.features.feature["n"].int64_list.value.extend(range(i))
+    with tf.Graph().as_default():
+        written = tf.constant([example.SerializeToString() for example in examples])
+        features = {"n": tf.VarLenFeature(tf.int64), "m": tf.FixedLenFeature([], tf.int64, 7)}
+        parsed = pfor(lambda i: tf.parse_single_example(tf.gather(written, i), features), 3)
+        found = evaluated(parsed)
+    assert found["n"].indices.tolist() == [[1, 0], [2, 0], [2, 1]]
+    assert found["n"].values.tolist() == [0, 0, 1] and found["n"].dense_shape.tolist() == [3, 2]
+    assert found["m"].tolist() == [7, 7, 7]
+
+
+def test_an_op_that_cannot_be_drawn_for_all_may_go_through_a_loop():
+    def body(i):
+        return tf.py_func(lambda n: n * n, [i], tf.int32)
+
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="PyFunc"):
+            pfor(body, 3)
+        flags.FLAGS.op_conversion_fallback_to_while_loop = True
+        try:
+            assert evaluated(pfor(body, 3)).tolist() == [0, 1, 4]
+        finally:
+            flags.FLAGS.op_conversion_fallback_to_while_loop = False
+
+
+def test_what_a_loop_refuses():
+    with tf.Graph().as_default():
+        stack = tf.raw_ops.StackV2(max_size=4, elem_type=tf.int32)
+        with pytest.raises(ValueError, match="outside of pfor"):
+            pfor(lambda i: tf.raw_ops.StackPushV2(handle=stack, elem=7), 2)
+        with pytest.raises(ValueError, match="to call"):
+            pfor(5, 2)
+
+
+def test_an_op_after_all_iterations():
+    with tf.Graph().as_default():
+        assert evaluated(pfor(lambda i: tf.group(i), 3)) is None

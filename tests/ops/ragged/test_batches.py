@@ -56,3 +56,30 @@ def test_what_is_outside_is_the_default(params, indices, gathered):
     indices = ragged(indices) if len({len(row) for row in indices if isinstance(row, list)}) > 1 else indices
     indices = ragged(indices) if isinstance(params(), tf.RaggedTensor) and isinstance(indices, list) else indices
     assert run(batch_gather_with_default(params(), indices, "$")) == gathered
+
+
+@pytest.mark.parametrize(("default", "wanted"), [("$", [["b", "$"], ["$", "c"]]), (["?"], [["b", "?"], ["?", "c"]])])
+def test_an_index_beyond_its_own_row_gives_the_default(default, wanted):
+    params = tf.ragged.constant([["a", "b"], ["c"]])
+    indices = tf.ragged.constant([[1, 2], [1, 0]])
+    found = run(batch_gather_with_default(params, indices, default))
+    assert [[text.decode() for text in row] for row in found] == wanted
+
+
+def test_a_default_takes_the_type_of_what_is_gathered():
+    params = tf.ragged.constant([[1, 2], [3]], dtype=tf.int64)
+    assert run(batch_gather_with_default(params, tf.ragged.constant([[0, 9], [0]]), -3)) == [[1, -3], [3]]
+    with pytest.raises(ValueError, match="scalar or a vector"):
+        batch_gather_with_default(params, tf.ragged.constant([[0], [0]]), [[1]])
+
+
+def test_indices_go_into_the_uniform_dimensions_of_rows():
+    params = tf.ragged.constant([[["a", "b"], ["c", "d"]], [["e", "f"]]], ragged_rank=1)
+    indices = tf.ragged.constant([[[0], [1]], [[1]]], ragged_rank=1)
+    assert run(tf.batch_gather(params, indices)) == [[[b"a"], [b"d"]], [[b"f"]]]
+    assert run(tf.batch_gather(tf.ragged.constant([["a", "b"], ["c"]]), [[1, 0], [0, 0]])) == [
+        [b"b", b"a"],
+        [b"c", b"c"],
+    ]
+    with pytest.raises(ValueError, match="batch shape"):
+        tf.batch_gather(tf.ragged.constant([["a"]]), [[[0]]])

@@ -96,3 +96,28 @@ def test_operators_broadcast():
     deep = tf.ragged.constant([[[1, 2], [3]], [[4]]])
     assert run(deep + [[[10]], [[20]]]) == [[[11, 12], [13]], [[24]]]
     assert run(deep + [10]) == [[[11, 12], [13]], [[14]]]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "axis", "lengths", "wanted"),
+    [
+        ([2, 1, 3], 1, 5, [[], [2, 5, 3]]),
+        ([2, 1, 3], 1, [3, 4], [[2, [3, 4]], [3]]),
+        ([2, [1, 2], 1], 2, [1, 2, 3], [[2, [1, 2], [1, 2, 3]], []]),
+        ([1, [3], 1], 0, 4, [[4, [3, 3, 3, 3]], [1]]),
+        ([2, 1, [2, 3]], 1, 2, [[2, 2, [2, 3, 2, 3]], []]),
+        ([2, 1, [2, 3]], 1, [2, 1], [[2, [2, 1], [2, 2, 3]], []]),
+    ],
+)
+def test_a_dimension_of_one_is_repeated(sizes, axis, lengths, wanted):
+    shape = RaggedTensorDynamicShape.from_dim_sizes(sizes).broadcast_dimension(axis, lengths)
+    with tf.Session() as session:
+        partitioned, inner = session.run([list(shape.partitioned_dim_sizes), shape.inner_dim_sizes])
+    assert [[p.tolist() for p in partitioned], inner.tolist()] == wanted
+
+
+def test_rows_that_are_fewer_deep_are_put_into_one():
+    deep = tf.ragged.constant([[[1], [2, 3]], []], dtype=tf.int32)
+    assert run(deep + tf.constant([[[10]], [[20]]])) == [[[11], [12, 13]], []]
+    assert run(deep * 2) == [[[2], [4, 6]], []]
+    assert run(tf.less(x=tf.ragged.constant([[1], [5]]), y=tf.ragged.constant([[2], [3]]))) == [[True], [False]]

@@ -102,3 +102,37 @@ def test_what_makes_no_constant(arguments, error):
 def test_an_inner_shape_of_nothing():
     assert tf.ragged.constant([[[]], []], inner_shape=(0,)).shape.as_list() == [2, None, None, 0]
     assert tf.ragged.constant_value([], ragged_rank=1).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("lists", "given", "wanted"),
+    [
+        ([1, 2], {"inner_shape": (1, 2)}, [[1, 2]]),
+        ([[[], []], []], {"inner_shape": (2,), "dtype": tf.int32}, [[[], []], []]),
+        ([7], {"inner_shape": (3,)}, [7, 7, 7]),
+    ],
+)
+def test_as_many_values_as_the_shape_holds(lists, given, wanted):
+    assert run(tf.ragged.constant(lists, **given)) == wanted
+
+
+def test_lists_that_fit_no_shape_are_refused():
+    for lists, given, kind in (
+        ([[]], {"inner_shape": (2,)}, TypeError),
+        ([[[], []], []], {"ragged_rank": 1, "inner_shape": ()}, ValueError),
+    ):
+        with pytest.raises(kind):
+            tf.ragged.constant(lists, **given)
+
+
+def test_rows_that_numpy_has_no_array_for_are_objects():
+    made = tf.ragged.constant_value([[1], [2, 3]], ragged_rank=0)
+    assert made.dtype == object and made.tolist() == [[1], [2, 3]]
+
+
+def test_the_inner_module_has_the_constant_of_rows():
+    from tensorflow.python.ops.ragged import ragged_factory_ops
+
+    import tests.served  # noqa: F401
+
+    assert ragged_factory_ops.constant is tf.ragged.constant

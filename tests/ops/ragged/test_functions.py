@@ -121,3 +121,24 @@ def test_ranges_of_types():
     assert run(tf.ragged.range([3, 0, 2])) == [[0, 1, 2], [], [0, 1]]
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
         run(tf.ragged.range([0], [3], [0]))
+
+
+def test_the_rows_of_each_partition_as_a_list():
+    rows = tf.ragged.constant([["a", "b"], [], ["c"]])
+    parts = tf.dynamic_partition(rows, [1, 0, 1], 2)
+    assert [run(part) for part in parts] == [[[]], [[b"a", b"b"], [b"c"]]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="less than num_partitions"):
+        run(tf.ragged.stack_dynamic_partitions(["a", "b"], [0, 5], 3))
+
+
+def test_mapped_values_keep_the_rows_they_came_in():
+    value = tf.ragged.constant_value([[1, 2], [3]], dtype=np.int32)
+    assert run(tf.ragged.map_flat_values(tf.add, value, tf.ragged.constant([[1, 1], [1]]))) == [[2, 3], [4]]
+    narrow = tf.ragged.constant([[1]], row_splits_dtype=tf.int32)
+    with pytest.raises(ValueError, match="one dtype"):
+        tf.ragged.map_flat_values(tf.add, narrow, tf.ragged.constant([[1]]))
+
+
+def test_the_axis_of_a_join_is_a_number():
+    with pytest.raises(TypeError, match="int"):
+        tf.concat([tf.ragged.constant([[1]])] * 2, tf.constant(0))

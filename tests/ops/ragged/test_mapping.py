@@ -39,3 +39,14 @@ def test_numbers_to_rows_beside_a_structure():
 def test_results_of_another_kind(kind):
     with pytest.raises(ValueError):
         map_fn(lambda row: row, tf.ragged.constant(ROWS), dtype=kind)
+
+
+def test_no_rows_make_no_rows():
+    none = tf.ragged.constant([], ragged_rank=1, dtype=tf.int32)
+    assert run(map_fn(lambda x: x, none, dtype=RaggedTensorType(tf.int32, 1))) == []
+
+
+def test_row_splits_of_another_type_are_refused():
+    kind = RaggedTensorType(tf.int32, 2, row_splits_dtype=tf.int32)
+    with pytest.raises(ValueError, match="row_splits of int32"):
+        map_fn(tf.RaggedTensor.from_tensor, tf.constant([[[1, 2]]]), dtype=kind)

@@ -54,3 +54,16 @@ def test_checks_of_row_partitions(maker, partition, checks):
 def test_a_mean_is_two_sums():
     found = dict.fromkeys(name.split("/")[1] for name in drawn_by(lambda x: tf.reduce_mean(x, 1)))
     assert list(found) == ["RaggedReduceSum", "ones_like", "RaggedReduceSum_1", "truediv"]
+
+
+def test_two_ragged_operands_are_broadcast_to_each_other():
+    # As many nodes as TensorFlow 1.15.5 draws for it: each is brought to the shape of both, rows that fit too.
+    names = drawn_by(lambda x: x + rows())
+    assert len(names) == 511
+    assert {"RaggedTensorDynamicShapeFromTensor_1/RaggedNRows/sub", "RaggedTile_1/Tile", "Add_1"} <= set(names)
+
+
+def test_partitions_are_checked_once():
+    names = drawn_by(lambda _: tf.ragged.stack_dynamic_partitions(["a", "b", "c"], [2, 0, 2], 3))
+    assert len(names) == 52 and names[-1] == "SegmentStack/RaggedFromValueRowIds/concat"
+    assert "SegmentStack/assert_less/Assert/Assert" in names

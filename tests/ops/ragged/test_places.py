@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from tests.ops.ragged.rows import DEEP, run
+from tests.ops.ragged.rows import DEEP, ROWS, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -73,3 +73,24 @@ def test_rows_repeated(multiples):
 
 def test_ranks_of_ragged_tensors():
     assert run(tf.rank(tf.ragged.constant(DEEP))) == 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "multiples", "wanted"),
+    [
+        (ROWS, [2, 1], ROWS * 2),
+        (ROWS, [1, 2], [row * 2 for row in ROWS]),
+        (DEEP, [1, 2, 1], [row * 2 for row in DEEP]),
+        (DEEP, [2, 1, 3], [[inner * 3 for inner in row] for row in DEEP] * 2),
+        (ROWS, [0, 1], []),
+    ],
+)
+def test_rows_are_tiled_dimension_by_dimension(rows, multiples, wanted):
+    assert run(tf.tile(tf.ragged.constant(rows), multiples)) == wanted
+    fed = tf.placeholder_with_default(multiples, [len(multiples)])
+    assert run(tf.tile(tf.ragged.constant(rows), fed)) == wanted
+
+
+def test_a_multiple_for_each_dimension():
+    with pytest.raises(IndexError, match="2 dimensions"):
+        tf.tile(tf.ragged.constant(ROWS), [2])

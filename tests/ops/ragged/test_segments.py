@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.ragged import segments
 from tests.ops.ragged.rows import DEEP, ROWS, R, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -54,3 +55,10 @@ def test_types_that_are_asked_for():
 def test_what_is_neither(build, error):
     with pytest.raises(error):
         build()
+
+
+def test_rows_are_repeated_whole():
+    rows, splits = [10, 11, 12], tf.constant([0, 2, 3])
+    assert run(segments.repeat_ranges(rows, splits, 2)) == [10, 11, 10, 11, 12, 12]
+    assert run(segments.repeat_ranges(rows, splits, [1, 2])) == [10, 11, 12, 12]
+    assert run(segments.repeat_ranges(rows, splits, [0, 1])) == [12]
