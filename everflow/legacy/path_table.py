@@ -39,6 +39,7 @@ python.data.ops       multi_device_iterator_ops          : data.multi_device
 python.data.util      nest                               : legacy.inner.data.nest
 python.data.util      options                            : legacy.inner.data.options
 python.data.util      convert traverse                   : legacy.inner.data.datasets
+python.data.util      random_seed                        : legacy.inner.data.datasets
 python.data.util      sparse                             : legacy.inner.data.sparse
 python.data.util      structure                          : legacy.inner.data.structure data.structure
 python.data.experimental ops                             : data.experimental

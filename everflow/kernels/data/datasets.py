@@ -120,8 +120,10 @@ class Iteration:
 
     @property
     def takes_blocks(self) -> bool:
-        """Whether batches are made of many elements at a time, functions called for all of them at once."""
-        return not _BLOCKS.isdisjoint(self.rewrites)
+        """Whether batches are made of many elements at a time, functions called for all of them at once. Statistics
+        are told for each element.
+        """
+        return self.stats is None and not _BLOCKS.isdisjoint(self.rewrites)
 
     @property
     def is_sloppy(self) -> bool:

@@ -205,6 +205,11 @@ class Parallel:
             raise result
         return result
 
+    @property
+    def busy(self) -> int:
+        """How many calls go on at this moment, or went on last."""
+        return 1 if self._jobs is None else max(1, len(self._jobs))
+
     def _next_results(self, step: Step | None, jobs: Jobs) -> Sequence[Result]:
         # One job more than there are calls at a time waits, so that no thread does where jobs are short.
         while len(jobs) < self._count + self._ahead and not jobs.is_at_end:

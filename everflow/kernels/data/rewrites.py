@@ -21,6 +21,7 @@ from everflow.kernels.data import stages
 from everflow.kernels.data.batches import batched, grouped
 from everflow.kernels.data.datasets import INSTANCE, Dataset, Following, Iteration, dataset, same_elements, stateful_ops
 from everflow.kernels.data.origins import MAKERS, Origin
+from everflow.kernels.data.stats import telling_threads
 from everflow.protos.attr_value_pb2 import NameAttrList
 
 if TYPE_CHECKING:
@@ -152,10 +153,11 @@ def _mapped_and_batched(made: Dataset) -> Dataset | None:
     if outer is None or inner is None:
         return None
     size, drop = outer.number(1), len(outer.inputs) > 2 and bool(outer.inputs[2])
+    calls = inner.number(2) if inner.op_type == "ParallelMapDataset" else 1
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         mapped = inner.make(*inputs, **inner.attributes)
-        whole = grouped(mapped, size, drop, batched, with_map=True)
+        whole = telling_threads(grouped(mapped, size, drop, batched, with_map=True), calls)
         if stages.IS_WATCHING:  # they are two things still
             stages.watched(whole, "BatchDataset", [mapped], {})
         whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes, name="MapAndBatchDataset"))

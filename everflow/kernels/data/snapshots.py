@@ -184,14 +184,19 @@ def _value(array: np.ndarray) -> Any:
     return array.astype(object) if array.dtype.kind in "OSU" else from_numpy(array)
 
 
-def _writing(following: Following, writer: _Writer, output_types: list[DType], finish: Callable[[], None]) -> Following:
-    """The same elements, written; `finish()` is called at the end."""
-    is_over = False
+def _writing(
+    following: Following, begin: Callable[[], tuple[_Writer, Callable[[], None]]], output_types: list[DType]
+) -> Following:
+    """The same elements, written; `begin()` is called with the first one asked for, what it gave besides the writer at
+    the end.
+    """
+    is_over, begun = False, None
 
     def written() -> Element:
-        nonlocal is_over
+        nonlocal is_over, begun
         if is_over:
             raise End
+        writer, finish = begun = begun or begin()
         try:
             element = following()
         except End:
@@ -236,9 +241,12 @@ def snapshot_dataset(
         following = input_dataset.start(iteration)
         if known is not None and snapshot.is_pending(known):
             return following
-        run = snapshot.begin()
-        there = os.path.join(writer_path_prefix + folder, run)
-        writer = _Writer(there, compression, largest, max(1, num_writer_threads))
-        return _writing(following, writer, output_types, lambda: snapshot.finish(run))
+
+        def begin() -> tuple[_Writer, Callable[[], None]]:
+            run = snapshot.begin()
+            there = os.path.join(writer_path_prefix + folder, run)
+            return _Writer(there, compression, largest, max(1, num_writer_threads)), lambda: snapshot.finish(run)
+
+        return _writing(following, begin, output_types)
 
     return Dataset(start, input_dataset.cardinality)
