@@ -46,6 +46,7 @@ python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots
 python.data.experimental.ops stats_aggregator            : data.experimental.stats
 python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data.datasets data.experimental.sources
+python.data.experimental.ops map_defun                   : legacy.inner.data.map_defun
 python.data.experimental.ops distribute                  : data.experimental.distribution
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \

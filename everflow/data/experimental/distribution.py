@@ -7,7 +7,7 @@ from everflow.data.dataset import Dataset, DatasetV1Adapter
 from everflow.data.settings import as_int64
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensorSpec
-from everflow.framework.scopes import device
+from everflow.framework.scopes import device, executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 
@@ -78,7 +78,7 @@ def replicate(dataset, devices):
     """The dataset on each of some devices, by their names; where it is there already, it is the dataset itself."""
     if not isinstance(dataset, Dataset):
         raise TypeError(f"`dataset` must be a `tf.data.Dataset` object, not {dataset!r}")
-    there = dataset._variant_tensor.device
+    there = "" if executing_eagerly() else dataset._variant_tensor.device
     datasets = {name: dataset for name in devices if name == there}
     remote = [name for name in devices if name not in datasets]
     if remote:

@@ -221,7 +221,7 @@ def private_thread_pool_dataset(input_dataset: Dataset, num_threads: torch.Tenso
         raise InvalidArgumentError(None, None, "`num_threads` must be greater or equal to 1")
 
     def start(iteration: Iteration) -> Following:
-        iteration.threads = count
+        iteration.threads, iteration.has_own_threads = count, True
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)
@@ -249,6 +249,7 @@ def thread_pool_handle(*, num_threads: int, max_intra_op_parallelism: int) -> tu
 def thread_pool_dataset(input_dataset: Dataset, thread_pool: tuple[int, int]) -> Dataset:
     def start(iteration: Iteration) -> Following:
         iteration.threads, iteration.threads_of_a_kernel = thread_pool
+        iteration.has_own_threads = True
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)

@@ -35,7 +35,11 @@ _IDLE = {"TakeDataset": -1, "SkipDataset": 0, "RepeatDataset": 1, "PrefetchDatas
 # A setting of map_vectorization: it is tried beside what it replaces.
 _FASTEST = "map_vectorization:use_choose_fastest:true"
 # Between a pipeline's last prefetch and its iterator, where slack is asked for, only these may stand.
-_AFTER_PREFETCH = ("MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ModelDataset", "OptimizeDataset")
+_AFTER_PREFETCH = frozenset(
+    """CacheDataset ConcatenateDataset FilterDataset MapDataset MaxIntraOpParallelismDataset ModelDataset NonSerializableDataset
+    OptimizeDataset ParallelMapDataset PrivateThreadPoolDataset RepeatDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset
+    SkipDataset TakeDataset ZipDataset""".split()
+)
 
 
 def origin_of(dataset: Dataset, *op_types: str) -> Origin | None:
@@ -346,14 +350,16 @@ def _give_names(top: Dataset) -> None:
 
 
 def _check_slack(top: Dataset) -> None:
-    made = top
-    while (origin := origin_of(made, *_AFTER_PREFETCH)) is not None:
-        made = origin.inputs[0]
-    if origin_of(made, "PrefetchDataset") is None:
-        kind = made.origin.op_type if made.origin is not None else "a dataset"
-        raise InvalidArgumentError(
-            None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
-        )
+    waiting = [top]
+    while waiting:
+        made = waiting.pop()
+        kind = made.origin.op_type.removesuffix("V2") if made.origin is not None else "a dataset"
+        if made.origin is not None and kind in _AFTER_PREFETCH:
+            waiting += made.origin.datasets()
+        elif kind != "PrefetchDataset":
+            raise InvalidArgumentError(
+                None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
+            )
 
 
 @dataset("OptimizeDataset")
