@@ -145,7 +145,7 @@ _KINDS = {
     "_GeneratorDataset": _generated,
     "_MaxIntraOpParallelismDataset": _of_op(raw.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
     "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(
-        raw.ModelDataset, algorithm=algorithm, cpu_budget=cpu_budget
+        raw.ModelDataset, algorithm=getattr(algorithm, "value", algorithm), cpu_budget=cpu_budget
     ),
     "_OptimizeDataset": lambda d, optimizations, optimization_configs=None: optimize(optimizations)(d),
     "_OptionsDataset": Dataset.with_options,
@@ -159,7 +159,9 @@ _KINDS = {
 }
 
 
-def _kind(name, make):
+def kind(name, make):
+    """A class of datasets that a function makes."""
+
     def begin(self, *arguments, **settings):
         made = make(*arguments, **settings)
         self._begin(made._variant_tensor, made.element_spec)
@@ -168,7 +170,7 @@ def _kind(name, make):
     return type(name, (DatasetV1Adapter,), {"__init__": begin, "__doc__": "A dataset by TensorFlow's inner name."})
 
 
-globals().update({name: _kind(name, make) for name, make in _KINDS.items()})
+globals().update({name: kind(name, make) for name, make in _KINDS.items()})
 
 
 # --- functions ---------------------------------------------------------------------------------
