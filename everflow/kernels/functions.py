@@ -77,7 +77,7 @@ def map_defun(
     rows = [call(*row, *captured_inputs, step=step) for row in zip(*arguments)]
     if not rows:
         return [fake_param(dtype=t, shape=none.concatenate(shape)) for t, shape in zip(output_types, output_shapes)]
-    return [_stacked(column, *kind) for column, *kind in zip(zip(*rows), output_types, output_shapes)]
+    return [_stacked(column, t, shape) for column, t, shape in zip(zip(*rows), output_types, output_shapes)]
 
 
 def _stacked(column: tuple[Value, ...], dtype: DType, shape: TensorShape) -> Value:

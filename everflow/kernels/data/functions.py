@@ -115,13 +115,14 @@ def _at_once(
         following, ahead = blocks.one_by_one(source, iteration), iteration.may_call_ahead(session, f)
     else:
         following, ahead = input_dataset.start(iteration), False
-    draw, rest = (None, iteration.function(session, f)) if both is None else both
+    run, elements = iteration.function(session, f) if both is None else both[1], following
+    if both is not None:
+        draw = both[0]
 
-    def with_numbers() -> Element:
-        return (*following(), *draw(step=iteration.step))
+        def elements() -> Element:
+            return (*following(), *draw(step=iteration.step))
 
-    call = timed(_in_steps(rest, captured, ended), iteration, timed_as)
-    elements = following if draw is None else with_numbers
+    call = timed(_in_steps(run, captured, ended), iteration, timed_as)
     return Parallel(elements, call, count, iteration, ahead=ahead, sloppy=sloppy)
 
 
@@ -227,8 +228,10 @@ def parallel_map_dataset(
     calls = int(num_parallel_calls)
     if calls <= 0 and calls != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
-    told = {"sloppy": sloppy, "timed_as": f"ParallelMap::{f.name}::execution_time"}
-    made = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls, **told)
+    time = f"ParallelMap::{f.name}::execution_time"
+    made = _mapped(
+        input_dataset, other_arguments, f, session, preserve_cardinality, calls, sloppy=sloppy, timed_as=time
+    )
     return telling_threads(made, calls)
 
 
