@@ -353,8 +353,8 @@ def _check_slack(top: Dataset) -> None:
     waiting = [top]
     while waiting:
         made = waiting.pop()
-        kind = made.origin.op_type.removesuffix("V2") if made.origin is not None else "a dataset"
-        if made.origin is not None and kind in _AFTER_PREFETCH:
+        kind = made.origin.op_type if made.origin is not None else "a dataset"
+        if made.origin is not None and kind.removesuffix("V2") in _AFTER_PREFETCH:
             waiting += made.origin.datasets()
         elif kind != "PrefetchDataset":
             raise InvalidArgumentError(
