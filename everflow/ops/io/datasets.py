@@ -7,9 +7,13 @@ from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.ops.shape_rules import scalar_output
 
 _ELEMENTS = (
-    "IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard", "ReduceDataset", "DatasetToSingleElement",
+    "DatasetToSingleElement",
+    "IteratorGetNext",
+    "IteratorGetNextSync",
+    "MultiDeviceIteratorGetNextFromShard",
     "OptionalGetValue",
-)  # fmt: skip
+    "ReduceDataset",
+)
 _SCALARS = (
     "DatasetCardinality", "IteratorFromStringHandle", "IteratorFromStringHandleV2", "IteratorGetNextAsOptional", "IteratorToStringHandle",
     "IteratorV2", "Iterator", "SerializeIterator", "AnonymousIterator", "OneShotIterator", "OptionalFromValue", "OptionalHasValue", "OptionalNone",
