@@ -246,7 +246,7 @@ if _TYPE_CHECKING:
 
     # --- gradients
     from everflow.ops.gradients.custom import custom_gradient, grad_pass_through, recompute_grad
-    from everflow.data.optional import OptionalStructure as OptionalSpec
+    from everflow.data.optional import OptionalSpec
     from everflow.ops.io.printing import timestamp
     from everflow.ops.gradients.reverse import AggregationMethod, UnconnectedGradients, gradients
     from everflow.ops.gradients.hessians import hessians

@@ -28,20 +28,26 @@ class DatasetSpec(structure.VariantSpec):
         <class 'everflow.data.dataset.Dataset'>
     """
 
-    variant_shape = TensorShape([])
-    is_its_own_legacy = True
-
     def __init__(self, element_spec, dataset_shape=()):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 
     element_spec = property(lambda self: self._element_spec)
+    variant_shape = property(lambda self: self._dataset_shape)
 
     value_type = property(lambda self: Dataset)
 
     def from_variant(self, tensor):
-        """The dataset that a tensor stands for."""
-        return VariantDataset(tensor, self._element_spec)
+        """The dataset, or datasets, that a tensor stands for."""
+        if self._dataset_shape.rank == 0:
+            return VariantDataset(tensor, self._element_spec)
+        return structure.NestedVariant(tensor, self)
+
+    def reshaped(self, shape):
+        """The same for a tensor of datasets of another shape."""
+        return DatasetSpec(self._element_spec, shape)
+
+    _batch, _unbatch = structure.batch, structure.unbatch
 
     @staticmethod
     def from_value(value):
@@ -77,14 +83,13 @@ class Dataset(structure.Elements, structure.VariantValue):
         )
 
     _made_by = None  # the op type, where it is known: executing eagerly, a tensor has no op to ask
-    _made_of: tuple = ()
 
     def _begin(self, variant_tensor, element_spec, inputs=()):
         """What every dataset is: the tensor that stands for it, the specs of its elements, the datasets it is made of."""
         self._variant_tensor = variant_tensor
         self._element_spec = element_spec
         self._options = Options()
-        self._made_of = tuple(inputs)
+        self._input_datasets = list(inputs)
         for dataset in inputs:
             self._options = self._options.merge(dataset.options())
         return self
@@ -128,6 +133,14 @@ class Dataset(structure.Elements, structure.VariantValue):
         dataset._options = dataset._options.merge(options)
         return dataset
 
+    def _inputs(self):
+        """The datasets that it is made of."""
+        return list(self._input_datasets)
+
+    def _as_serialized_graph(self, stateful_whitelist=None):
+        """A string tensor: the GraphDef that makes this dataset."""
+        return raw.DatasetToGraph(input_dataset=self._variant_tensor, stateful_whitelist=stateful_whitelist or [])
+
     def _apply_options(self):
         """The dataset as an iterator takes it: with the ops that options ask for."""
         dataset, options = self, self._options
@@ -154,8 +167,8 @@ class Dataset(structure.Elements, structure.VariantValue):
             dataset = dataset._then(
                 raw.SetStatsAggregatorDataset,
                 stats_aggregator=stats.aggregator._resource,
-                tag=convert_to_tensor(stats.prefix or "", dtypes.string, name="tag"),
-                counter_prefix=convert_to_tensor(stats.counter_prefix or "", dtypes.string, name="counter_prefix"),
+                tag=convert_to_tensor(stats.prefix, dtypes.string, name="tag"),
+                counter_prefix=convert_to_tensor(stats.counter_prefix, dtypes.string, name="counter_prefix"),
             )
         return dataset
 

@@ -23,7 +23,7 @@ class _Running:
 
     def __init__(self, generator):
         self._generator = generator
-        self._lock = renewed(threading.Lock())
+        self._lock = renewed(threading.RLock())  # the collector may finish one while another begins
         self._arguments: dict[int, tuple] = {}
         self._iterators: dict[int, object] = {}
         self._next = 0

@@ -13,6 +13,7 @@ from everflow.framework.errors import OutOfRangeError
 from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import add_to_collection, device, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 # The collection of a graph's iterators.
@@ -163,6 +164,34 @@ class Iterator(structure.Elements, _Saved):
         return raw.IteratorToStringHandle(resource_handle=self._iterator_resource, name=name)
 
 
+class IteratorSpec(TypeSpec):
+    """The type of an iterator of eager execution: the specs of its elements."""
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    element_spec = property(lambda self: self._element_spec)
+    value_type = property(lambda self: IteratorV2)
+    _component_specs = (TensorSpec([], dtypes.resource), TensorSpec([], dtypes.variant))
+
+    def _serialize(self):
+        return (self._element_spec,)
+
+    def _to_components(self, value):
+        return value._iterator_resource, value._deleter
+
+    def _from_components(self, components):
+        made = IteratorV2.__new__(IteratorV2)
+        made._iterator_resource, made._deleter = components
+        made._element_spec = self._element_spec
+        return made
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an iterator."""
+        return value._type_spec
+
+
 class IteratorV2(structure.Elements, _Saved):
     """An iterator of eager execution and of traced functions: Python's own protocol over a dataset.
 
@@ -176,6 +205,8 @@ class IteratorV2(structure.Elements, _Saved):
         with device("/cpu:0"):
             self._iterator_resource, self._deleter = raw.AnonymousIteratorV2(**structure.attributes(self._element_spec))
             raw.MakeIterator(dataset=dataset._variant_tensor, iterator=self._iterator_resource)
+
+    _type_spec = property(lambda self: IteratorSpec(self._element_spec))
 
     def __iter__(self):
         return self

@@ -9,7 +9,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 
 
-class OptionalStructure(structure.VariantSpec):
+class OptionalSpec(structure.VariantSpec):
     """The type of an optional: the specs of its value.
 
     Args:
@@ -17,7 +17,7 @@ class OptionalStructure(structure.VariantSpec):
 
     Example:
         >>> tf.OptionalSpec(tf.TensorSpec([], tf.int32))
-        OptionalStructure(TensorSpec(shape=(), dtype=tf.int32, name=None),)
+        OptionalSpec(TensorSpec(shape=(), dtype=tf.int32, name=None),)
     """
 
     def __init__(self, value_structure):
@@ -31,7 +31,7 @@ class OptionalStructure(structure.VariantSpec):
     @staticmethod
     def from_value(value):
         """The type of an optional."""
-        return OptionalStructure(value.value_structure)
+        return OptionalSpec(value.value_structure)
 
     def from_variant(self, tensor):
         """The optional that a tensor stands for."""
@@ -39,6 +39,9 @@ class OptionalStructure(structure.VariantSpec):
 
     def _serialize(self):
         return (self._value_structure,)
+
+
+OptionalStructure = OptionalSpec
 
 
 class Optional(structure.VariantValue):
@@ -60,7 +63,7 @@ class Optional(structure.VariantValue):
         self._value_structure = value_structure
 
     value_structure = property(lambda self: self._value_structure)
-    _type_spec = property(lambda self: OptionalStructure(self._value_structure))
+    _type_spec = property(lambda self: OptionalSpec(self._value_structure))
 
     def has_value(self, name=None):
         """A bool tensor: whether there is a value."""

@@ -20,6 +20,7 @@ class _Settings:
     """Attributes with a type each, None while they are not set; others can't be."""
 
     _types: dict[str, type] = {}
+    _at_first: dict[str, object] = {}  # what those are that are something before they are set
 
     def __init_subclass__(cls):
         for name in cls._types:
@@ -32,7 +33,7 @@ class _Settings:
         kind = type(self)._types[name]
         if issubclass(kind, _Settings) and name not in self._set:
             self._set[name] = kind()
-        return self._set.get(name)
+        return self._set.get(name, self._at_first.get(name))
 
     @staticmethod
     def _put(name, self, value):
@@ -58,16 +59,20 @@ class _Settings:
         """New options: those set in `options`, else those set here."""
         made = type(self)()
         for name, kind in type(self)._types.items():
-            mine, others = getattr(self, name), getattr(options, name)
             if issubclass(kind, _Settings):
-                made._set[name] = mine.merge(others)
+                made._set[name] = getattr(self, name).merge(getattr(options, name))
                 continue
+            mine, others = self._set.get(name), options._set.get(name)
             if mine is not None and others is not None and mine != others:
                 warnings.warn(f"Changing the value of option {name} from {mine} to {others}.", stacklevel=3)
             chosen = mine if others is None else others
             if chosen is not None:
                 made._set[name] = chosen
         return made
+
+
+class Aggregating:
+    """What statistics of pipelines can be given to."""
 
 
 class MapVectorizationOptions(_Settings):
@@ -143,7 +148,8 @@ class StatsOptions(_Settings):
         >>> options.experimental_stats.latency_all_edges = False
     """
 
-    _types = {"aggregator": object, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
+    _types = {"aggregator": Aggregating, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
+    _at_first = {"prefix": "", "counter_prefix": ""}
 
 
 class DistributeOptions(_Settings):
@@ -154,7 +160,8 @@ class DistributeOptions(_Settings):
         >>> options.experimental_distribute.auto_shard = False
     """
 
-    _types = {"auto_shard": bool, "auto_shard_policy": AutoShardPolicy, "num_devices": int}
+    _types = {"auto_shard": bool, "auto_shard_policy": AutoShardPolicy, "num_devices": int, "_make_stateless": bool}
+    _at_first = {"auto_shard": True}
 
 
 class Options(_Settings):

@@ -18,7 +18,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops.ragged.spec import RaggedTensorSpec
-from everflow.ops.ragged.tensor import RaggedTensor
+from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
 from everflow.ops.sparse import serialize as sparse_serialize
 from everflow.ops.tensor_arrays.spec import TensorArraySpec
@@ -70,18 +70,46 @@ def same_structure(a, b) -> None:
 class VariantSpec(TypeSpec):
     """The type of a leaf that is passed as one variant tensor: a dataset or an optional."""
 
-    variant_shape: TensorShape = TensorShape(None)
-    is_its_own_legacy = False  # whether it stands for itself where types, shapes and classes are three nests
+    variant_shape: TensorShape = TensorShape([])
 
     def from_variant(self, tensor):
         """The leaf that a tensor stands for."""
         raise NotImplementedError
+
+    _flat_tensor_specs = property(lambda self: [TensorSpec(self.variant_shape, dtypes.variant)])
 
 
 class VariantValue:
     """A leaf that is passed as one variant tensor; `_type_spec` is its VariantSpec."""
 
     _variant_tensor: Tensor
+    _type_spec: VariantSpec
+
+
+class NestedVariant(VariantValue):
+    """Several of such leaves, as one tensor of variants."""
+
+    def __init__(self, variant_tensor, spec):
+        self._variant_tensor, self._type_spec = variant_tensor, spec
+
+    @staticmethod
+    def of(values):
+        """Lists, which may be nested, of leaves of one type."""
+        parts = [NestedVariant.of(v) if isinstance(v, list) else v for v in values]
+        if not all(isinstance(part, VariantValue) for part in parts):
+            raise TypeError(f"A list of datasets has nothing else in it: {values}")
+        specs = [part._type_spec for part in parts]
+        if any(spec != specs[0] for spec in specs):
+            raise ValueError(f"Datasets in a list have elements of one type, not of {specs}")
+        stacked = raw.Pack(values=[part._variant_tensor for part in parts], axis=0)
+        return NestedVariant(stacked, batch(specs[0], len(parts)))
+
+
+def is_list_of_variants(value) -> bool:
+    """Whether a leaf is a list of datasets."""
+    while isinstance(value, list) and value:
+        value = value[0]
+    return isinstance(value, VariantValue)
 
 
 def spec_of(value):
@@ -95,6 +123,8 @@ def spec_of(value):
         return RaggedTensorSpec.from_value(value)
     if isinstance(value, TensorArray):
         return TensorArraySpec.from_value(value)
+    if is_list_of_variants(value):
+        return NestedVariant.of(value)._type_spec
     if not isinstance(value, Tensor):
         value = convert_to_tensor(value)
     return TensorSpec(value.shape, value.dtype.base_dtype)
@@ -115,6 +145,10 @@ def normalize(element):
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, SparseTensorValue):
                 leaf = SparseTensor.from_value(leaf)
+            elif isinstance(leaf, RaggedTensorValue):
+                leaf = as_ragged_or_tensor(leaf)
+            elif is_list_of_variants(leaf):
+                leaf = leaf if isinstance(leaf, VariantValue) else NestedVariant.of(leaf)
             elif not is_composite(leaf):
                 leaf = convert_to_tensor(leaf, name=f"component_{i}")
             made.append(leaf)
@@ -170,6 +204,9 @@ def _to_batched(spec, value):
         return raw.RaggedTensorToVariant(
             rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=True
         )
+    if isinstance(spec, VariantSpec):
+        unbatch(spec)
+        return value._variant_tensor
     return value
 
 
@@ -230,7 +267,9 @@ def _reshaped(spec, change, ranks):
         return SparseTensorSpec(change(spec.shape), spec.dtype)
     if isinstance(spec, RaggedTensorSpec):
         return RaggedTensorSpec(change(spec._shape), spec._dtype, spec._ragged_rank + ranks, spec._row_splits_dtype)
-    raise TypeError(f"Elements of the type {spec} can't be batched")
+    if isinstance(spec, VariantSpec) and hasattr(spec, "reshaped"):
+        return spec.reshaped(change(spec.variant_shape))
+    raise AttributeError(f"Elements of the type {spec} can't be batched")  # TensorFlow's type: it misses a method
 
 
 def joined(a, b):
@@ -241,24 +280,26 @@ def joined(a, b):
 # --- the older form: three nests ---------------------------------------------------------------
 
 
-def stays_whole(spec) -> bool:
-    """Whether a spec stands for itself in all three nests."""
-    return getattr(spec, "is_its_own_legacy", False)
-
-
 def legacy_types(spec):
     """A nest of dtypes."""
-    return map_nest(lambda s: s if stays_whole(s) else getattr(s, "dtype", None) or getattr(s, "_dtype", s), spec)
+    return map_nest(lambda s: s if isinstance(s, VariantSpec) else s._dtype, spec)
 
 
 def legacy_shapes(spec):
     """A nest of shapes."""
-    return map_nest(lambda s: s if stays_whole(s) else getattr(s, "shape", None) or getattr(s, "_shape", s), spec)
+    return map_nest(_legacy_shape, spec)
+
+
+def _legacy_shape(spec):
+    """The shape of a leaf; that of a TensorArray also has, before an element's, the two answers of its type."""
+    if isinstance(spec, TensorArraySpec):
+        return TensorShape([int(spec._dynamic_size), int(spec._infer_shape)]).concatenate(spec._element_shape)
+    return spec if isinstance(spec, VariantSpec) else spec._shape
 
 
 def legacy_classes(spec):
     """A nest of classes; a ragged tensor's spec stands for its class, which would not tell its ragged rank."""
-    return map_nest(lambda s: s if stays_whole(s) or isinstance(s, RaggedTensorSpec) else s.value_type, spec)
+    return map_nest(lambda s: s if isinstance(s, (VariantSpec, RaggedTensorSpec)) else s.value_type, spec)
 
 
 class Elements:
@@ -313,9 +354,10 @@ def up_to(nest, values) -> list:
 
 
 # What specs themselves are asked by programs that know the insides of datasets.
-for _kind in (TensorSpec, SparseTensorSpec, RaggedTensorSpec):
-    _kind._batch, _kind._unbatch = batch, unbatch
+for _kind in (TensorSpec, SparseTensorSpec, RaggedTensorSpec, TensorArraySpec, VariantSpec):
     _kind._to_legacy_output_types = legacy_types
     _kind._to_legacy_output_shapes = legacy_shapes
     _kind._to_legacy_output_classes = legacy_classes
+for _kind in (TensorSpec, SparseTensorSpec, RaggedTensorSpec):
+    _kind._batch, _kind._unbatch = batch, unbatch
     _kind._flat_tensor_specs = property(lambda self: [TensorSpec(flat_shapes(self)[0], flat_types(self)[0])])

@@ -11,6 +11,7 @@ import torch
 from everflow.framework import dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import GraphFunction
+from everflow.framework.shapes import TensorShape
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensor_arrays.lists import TensorList
 from everflow.kernels.tensors import torch_dtype
@@ -21,7 +22,6 @@ from everflow.ops.gradients.reverse import gradients
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.operation import Tensor
-    from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.tensors import Strings, Value
     from everflow.protos.attr_value_pb2 import NameAttrList
@@ -61,12 +61,37 @@ def _decides(condition: torch.Tensor, node: Node) -> bool:
 
 @_calling("MapDefun")
 def map_defun(
-    arguments: list[torch.Tensor], captured_inputs: list[Value], *, f: NameAttrList, session: Session, step: Step
-) -> list[torch.Tensor]:
+    arguments: list[torch.Tensor],
+    captured_inputs: list[Value],
+    *,
+    output_types: list[DType],
+    output_shapes: list[TensorShape],
+    f: NameAttrList,
+    session: Session,
+    step: Step,
+) -> list[Value]:
     """A function of each row, its results stacked."""
-    call = session.function(f)
-    rows = [call(*row, *captured_inputs, step=step) for row in zip(*arguments, strict=True)]
-    return [torch.stack(list(column)) for column in zip(*rows)]
+    call, sizes, none = session.function(f), {len(column) for column in arguments}, TensorShape([0])
+    if len(sizes) > 1:
+        raise errors.InvalidArgumentError(None, None, f"All arguments have as many rows as the first: {sorted(sizes)}")
+    rows = [call(*row, *captured_inputs, step=step) for row in zip(*arguments)]
+    if not rows:
+        return [fake_param(dtype=t, shape=none.concatenate(shape)) for t, shape in zip(output_types, output_shapes)]
+    return [_stacked(column, t, shape) for column, t, shape in zip(zip(*rows), output_types, output_shapes)]
+
+
+def _stacked(column: tuple[Value, ...], dtype: DType, shape: TensorShape) -> Value:
+    """What a function gave for each row, as one tensor; InvalidArgumentError where that is not what was said."""
+    for value in column:
+        if not shape.is_compatible_with(tuple(value.shape)) or tuple(value.shape) != tuple(column[0].shape):
+            raise errors.InvalidArgumentError(
+                None, None, f"The function gave a row of shape {list(value.shape)}, where {shape} was to be expected"
+            )
+        if isinstance(value, torch.Tensor) and value.dtype != torch_dtype(dtype):
+            raise errors.InvalidArgumentError(None, None, f"The function gave {value.dtype}, not {dtype.name}")
+    if isinstance(column[0], torch.Tensor):
+        return torch.stack(list(column))
+    return np.stack(list(column))
 
 
 @_calling("If", "StatelessIf")

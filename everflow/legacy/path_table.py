@@ -34,22 +34,24 @@ python.compat         compat v2_compat                   : compat .
 python.data           .                                  : data
 python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
-                                                           legacy.inner.data.datasets
+                                                           legacy.inner.data.datasets legacy.inner.data.experimental
 python.data.ops       multi_device_iterator_ops          : data.multi_device
 python.data.util      nest                               : legacy.inner.data.nest
 python.data.util      options                            : legacy.inner.data.options
 python.data.util      convert traverse                   : legacy.inner.data.datasets
+python.data.util      random_seed                        : legacy.inner.data.datasets
 python.data.util      sparse                             : legacy.inner.data.sparse
 python.data.util      structure                          : legacy.inner.data.structure data.structure
 python.data.experimental ops                             : data.experimental
-python.data.experimental.ops snapshot                    : data.experimental.snapshots
+python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
 python.data.experimental.ops stats_aggregator            : data.experimental.stats
 python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data.datasets data.experimental.sources
+python.data.experimental.ops map_defun                   : legacy.inner.data.map_defun
 python.data.experimental.ops distribute                  : data.experimental.distribution
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
                       take_while_ops threadpool unique writers : data.experimental data.* \
-                                                           data.experimental.* legacy.inner.data.datasets
+                                                           data.experimental.* legacy.inner.data.datasets legacy.inner.data.experimental
 python.compiler       xla                                : xla
 python.compiler.tensorrt trt_convert                     : contrib.tensorrt.trt_convert
 python.compiler.xla   xla                                : xla.experimental contrib.compiler.xla

@@ -103,3 +103,34 @@ def test_sparse_batches():
     assert value.indices.tolist() == [[0, 0], [1, 0], [1, 1]]
     assert value.values.tolist() == [1, 2, 2]
     assert value.dense_shape.tolist() == [2, 4]
+
+
+def test_examples_are_parsed_by_one_op():
+    wanted = {"x": tf.FixedLenFeature([2], tf.float32), "words": tf.VarLenFeature(tf.string)}
+    source = tf.data.Dataset.from_tensors([tf.train.Example().SerializeToString()])
+    dataset = source.apply(tf.data.experimental.parse_example_dataset(wanted, num_parallel_calls=2))
+    assert dataset._variant_tensor.op.type == "ParseExampleDataset"
+    assert dataset.output_shapes["x"].as_list() == [1, 2] and dataset.output_shapes["words"].as_list() == [1, None]
+    apart = {"pair": tf.SparseFeature("at", "of", tf.int64, 10)}
+    joined = source.apply(tf.data.experimental.parse_example_dataset(apart))
+    assert joined.output_shapes["pair"].as_list() == [None, 10]
+
+
+def test_classes_in_the_wanted_proportions_stay_as_they_are():
+    even = tf.data.experimental.rejection_resample(lambda x: tf.cast(x % 2, tf.int32), [0.5, 0.5], [0.5, 0.5])
+    dataset = tf.data.Dataset.range(4).apply(even)
+    following = tf.compat.v1.data.make_initializable_iterator(dataset)
+    element = following.get_next()
+    with tf.Session() as session:
+        session.run(following.initializer)
+        assert [session.run(element) for _ in range(4)] == [(0, 0), (1, 1), (0, 2), (1, 3)]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(element)
+        assert session.run(tf.data.experimental.cardinality(dataset)) == 4
+
+
+def test_a_padded_shape_has_no_size_below_minus_one():
+    rows = tf.data.Dataset.range(4).map(lambda x: tf.fill([x], x))
+    following = tf.compat.v1.data.make_initializable_iterator(rows.padded_batch(2, tf.constant([-5], tf.int64)))
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(following.initializer)

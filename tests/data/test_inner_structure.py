@@ -91,3 +91,54 @@ def test_sparse_tensors_among_others():
     back, _ = data_sparse.deserialize_sparse_tensors(passed, types, shapes, classes)
     with tf.Session() as session:
         assert session.run(back).values.tolist() == [5]
+
+
+def test_what_a_spec_is_asked():
+    numbers = tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
+    assert numbers._batch(5)._flat_tensor_specs == [tf.TensorSpec([5], tf.variant)]
+    assert numbers._batch(3)._unbatch() == numbers and numbers._to_legacy_output_types() == numbers
+    with pytest.raises(ValueError):
+        numbers._unbatch()
+    array = tf.TensorArraySpec([3], tf.int32, True, False)
+    assert array._to_legacy_output_shapes().as_list() == [1, 0, 3]
+    for spec in (array, tf.OptionalSpec(tf.TensorSpec([], tf.int32))):
+        with pytest.raises(AttributeError):
+            spec._batch(2)
+    assert repr(tf.OptionalSpec(tf.TensorSpec([], tf.int32))).startswith("OptionalSpec(")
+
+
+@pytest.mark.parametrize("leaf", [None, object(), tf.float32])
+def test_what_has_no_spec(leaf):
+    with pytest.raises(TypeError):
+        data_structure.type_spec_from_value((1, leaf))
+
+
+def test_values_of_another_kind():
+    dense, sparse = tf.constant([1]), tf.SparseTensor([[0]], [1], [2])
+    for spec, value, problem in (
+        (tf.TensorSpec([1], tf.int32), sparse, ValueError),
+        (tf.SparseTensorSpec([2], tf.int32), dense, TypeError),
+        (tf.RaggedTensorSpec([2, None], tf.int32, 1), dense, AttributeError),
+        (tf.data.DatasetSpec(tf.TensorSpec([], tf.int64)), dense, AttributeError),
+    ):
+        with pytest.raises(problem):
+            data_structure.to_tensor_list(spec, value)
+
+
+def test_types_of_arrays_of_any_shape():
+    unknown = data_structure.convert_legacy_structure(tf.int32, tf.TensorShape(None), tf.TensorArray)
+    assert unknown == tf.TensorArraySpec(None, tf.int32, None, None)
+
+
+def test_a_list_of_datasets_is_a_tensor_of_them():
+    parts = [tf.data.Dataset.range(2), tf.data.Dataset.range(3)]
+    both = tf.data.Dataset.from_tensors(parts)
+    assert both.element_spec == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64), [2])
+    for each in (both.unbatch(), tf.data.Dataset.from_tensor_slices(parts)):
+        following = tf.compat.v1.data.make_one_shot_iterator(each.flat_map(lambda part: part)).get_next()
+        with tf.Session() as session:
+            assert [session.run(following) for _ in range(5)] == [0, 1, 0, 1, 2]
+    with pytest.raises(TypeError):
+        tf.data.Dataset.from_tensors([parts[0], 5])
+    with pytest.raises(ValueError):
+        tf.data.Dataset.from_tensors([parts[0], parts[1].batch(2)])

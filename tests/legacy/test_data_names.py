@@ -1,13 +1,18 @@
 """Inner names of datasets that programs use."""
 
+import collections
+
 import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.data.experimental.distribution import replicate
 from everflow.data.multi_device import MultiDeviceIterator
 from everflow.legacy.inner.data import datasets as data
+from everflow.legacy.inner.data import experimental as more
 from everflow.legacy.inner.data import nest as data_nest
 from everflow.legacy.inner.data import options as data_options
+from everflow.legacy.inner.data.map_defun import map_defun
 
 
 def elements(dataset):
@@ -173,3 +178,92 @@ def test_elements_for_devices_as_optionals():
     with tf.Session() as session:
         session.run(iterator.initializer)
         assert [session.run(has) for _ in range(2)] == [[True, True], [True, False]]
+
+
+MORE_KINDS = [
+    (lambda: more._UniqueDataset(numbers().map(lambda x: x % 2)), [0, 1]),
+    (lambda: more._ScanDataset(numbers(), np.int64(0), lambda s, x: (s + x, s)), [0, 0, 1, 3]),
+    (lambda: more._TakeWhileDataset(numbers(), lambda x: x < 2), [0, 1]),
+    (lambda: more._IgnoreErrorsDataset(numbers()), [0, 1, 2, 3]),
+    (lambda: more._AssertNextDataset(numbers(), ["FiniteSkip"]).skip(1), [1, 2, 3]),
+    (lambda: more._ShuffleAndRepeatDataset(numbers(), 1, 2), [0, 1, 2, 3] * 2),
+    (lambda: data._ModelDataset(numbers(), more.AutotuneAlgorithm.HILL_CLIMB, 0), [0, 1, 2, 3]),
+    (
+        lambda: more._GroupByWindowDataset(numbers(), lambda x: x % 2, lambda k, d: d, lambda k: np.int64(2)),
+        [0, 2, 1, 3],
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "expected"), MORE_KINDS)
+def test_a_class_for_each_experimental_transformation(make, expected):
+    assert elements(make()) == expected
+
+
+def test_a_function_on_elements():
+    made = more.StructuredFunctionWrapper(lambda x: (x, x > 1), "Dataset.map()", dataset=numbers())
+    assert made.output_types == (tf.int64, tf.bool) and made.function.captured_inputs == []
+
+
+def test_a_traced_function_of_each_row():
+    @tf.contrib.eager.defun(input_signature=[tf.TensorSpec([2], tf.int32)])
+    def double(row):
+        return row * 2
+
+    rows = tf.constant([[1, 2], [3, 4], [5, 6]])
+    (made,) = map_defun(double, [rows], [tf.int32], [(2,)])
+    assert made.shape.as_list() == [3, 2]
+    (none,) = map_defun(double, [tf.zeros([0, 2], tf.int32)], [tf.int32], [(2,)])
+    (wrong,) = map_defun(double, [rows], [tf.int32], [(3,)])
+    with tf.Session() as session:
+        assert session.run(made).tolist() == [[2, 4], [6, 8], [10, 12]]
+        assert session.run(none).shape == (0, 2)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(wrong)
+    with pytest.raises(ValueError):
+        map_defun(double, [tf.constant(1)], [tf.int32], [(2,)])
+    with pytest.raises(ValueError):
+        map_defun(double, rows, [tf.int32], [(2,)])
+
+
+def test_a_dataset_on_several_devices():
+    made = replicate(numbers().map(lambda x: x + 1), ["/cpu:0", "/device:CPU:0"])
+    assert [elements(made[name]) for name in sorted(made)] == [[1, 2, 3, 4]] * 2
+    options = tf.data.Options()
+    options.experimental_stateful_whitelist = ["RandomUniform"]
+    drawn = numbers().map(lambda x: tf.random.uniform([], seed=1))
+    assert len(elements(replicate(drawn.with_options(options), ["/cpu:0"])["/cpu:0"])) == 4
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        elements(replicate(drawn, ["/cpu:0"])["/cpu:0"])
+    with pytest.raises(TypeError):
+        replicate([1, 2], ["/cpu:0"])
+
+
+def test_what_a_dataset_is_made_of():
+    source = numbers()
+    assert source.skip(1)._inputs() == [source] and source._inputs() == []
+    pair = tf.data.Dataset.zip((source, source))
+    assert pair._inputs() == [source, source]
+
+
+def test_nests_of_other_containers():
+    for one, other, problem in (
+        ((1, 2), {"a": 1}, TypeError),
+        ((), {"a": 1}, TypeError),
+        ((1, (2, 3)), (1, 2), ValueError),
+        ((1,), (1, 2), ValueError),
+    ):
+        with pytest.raises(problem):
+            data_nest.assert_same_structure(one, other)
+    data_nest.assert_same_structure({"a": 1, "b": 2}, collections.OrderedDict(b=1, a=2))
+
+
+def test_options_that_were_only_looked_at_are_not_set():
+    class Own(data_options.OptionsBase):
+        x = data_options.create_option("x", int, "a number", lambda: 42)
+
+    plain, changed = Own(), Own()
+    changed.x = 3
+    assert plain.x == 42 and data_options.merge_options(changed, plain).x == 3
+    assert tf.data.Options().experimental_distribute.auto_shard is True
+    assert tf.data.Options().experimental_stats.prefix == ""

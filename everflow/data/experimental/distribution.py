@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from everflow.data import structure
-from everflow.data.dataset import DatasetV1Adapter
+from everflow.data.dataset import Dataset, DatasetV1Adapter
 from everflow.data.settings import as_int64
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensorSpec
+from everflow.framework.scopes import device, executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 
@@ -25,7 +26,9 @@ class _AutoShardDataset(DatasetV1Adapter):
         super().__init__(variant, spec, [input_dataset])
 
 
-_AutoShardDatasetV1 = _AutoShardDataset
+def _AutoShardDatasetV1(input_dataset, num_workers, index):
+    made = _AutoShardDataset(input_dataset, num_workers, index)
+    return DatasetV1Adapter(made._variant_tensor, made.element_spec, [made])
 
 
 def _part_of_batch(spec, replicas):
@@ -57,3 +60,30 @@ class _RebatchDataset(DatasetV1Adapter):
             **structure.attributes(spec),
         )
         super().__init__(variant, spec, [input_dataset])
+
+
+# --- datasets on other devices -------------------------------------------------------------------
+
+
+class _RemoteDataset(DatasetV1Adapter):
+    """A dataset that is made again on another device, of the graph of the one that is there already."""
+
+    def __init__(self, graph_def, device_name, element_spec):
+        with device(device_name):
+            variant = raw.DatasetFromGraph(graph_def=graph_def)
+        super().__init__(variant, element_spec)
+
+
+def replicate(dataset, devices):
+    """The dataset on each of some devices, by their names; where it is there already, it is the dataset itself."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a `tf.data.Dataset` object, not {dataset!r}")
+    there = "" if executing_eagerly() else dataset._variant_tensor.device
+    datasets = {name: dataset for name in devices if name == there}
+    remote = [name for name in devices if name not in datasets]
+    if remote:
+        with device(there or None):
+            graph_def = dataset._as_serialized_graph(dataset.options().experimental_stateful_whitelist)
+        for name in remote:
+            datasets[name] = _RemoteDataset(graph_def, name, dataset.element_spec)
+    return datasets

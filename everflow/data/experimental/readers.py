@@ -18,8 +18,10 @@ from everflow.data.files import TFRecordDatasetV1
 from everflow.data.settings import optional_tensor
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensorSpec
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import constants
 from everflow.ops.io import examples as parsing_examples
@@ -353,13 +355,31 @@ def parse_example_dataset(features, num_parallel_calls=1):
     """
     if features is None:
         raise ValueError("Missing: features was None.")
-    calls = None if num_parallel_calls == 1 else num_parallel_calls
 
     def apply(dataset):
         spec = dataset.element_spec
         if not isinstance(spec, TensorSpec) or not spec.is_compatible_with(TensorSpec([None], dtypes.string)):
             raise TypeError(f"parse_example_dataset takes a dataset of vectors of strings, not one of {spec}")
-        return dataset.map(lambda serialized: parsing_examples.parse_example(serialized, features), calls)
+        found, wanted, defaults = parsing_examples.example_arguments(features)
+        rows = spec.shape[:1] if spec.shape.rank else TensorShape([None])
+        specs = {
+            k: SparseTensorSpec(rows.concatenate([None]), t) for k, t in zip(wanted.sparse_keys, wanted.sparse_types)
+        }
+        for key, dtype, shape in zip(wanted.dense_keys, wanted.dense_types, wanted.shapes):
+            specs[key] = TensorSpec(rows.concatenate(shape), dtype)
+        parsed = dataset._then(
+            raw.ParseExampleDataset,
+            {key: specs[key] for key in sorted(specs)},
+            num_parallel_calls=num_parallel_calls,
+            dense_defaults=defaults,
+            sparse_keys=wanted.sparse_keys,
+            dense_keys=wanted.dense_keys,
+            sparse_types=wanted.sparse_types,
+            dense_shapes=wanted.shapes,
+        )
+        if not any(isinstance(feature, parsing_examples.SparseFeature) for feature in found.values()):
+            return parsed
+        return parsed.map(lambda each: parsing_examples.with_sparse_features(found, dict(each)), num_parallel_calls)
 
     return apply
 

@@ -9,6 +9,7 @@ from everflow.data.experimental.sources import sample_from_datasets
 from everflow.data.experimental.transformations import scan
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.control_flow import cond
 from everflow.ops.io import printing
@@ -52,12 +53,27 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             both = initials.map(lambda initial: _acceptance(initial, target))
             acceptances = both.map(lambda accepted, kept: accepted)
             originals = both.map(lambda accepted, kept: kept)
+        known = _kept_of_constants(initial_dist, target_dist)
+        if known == 1:  # all can be taken as they are
+            return Dataset.zip((classes, dataset))
         chosen = _filtered(dataset, acceptances, initials, classes, seed)
+        if known == 0:
+            return chosen
         return sample_from_datasets(
             [Dataset.zip((classes, dataset)), chosen], originals.map(lambda kept: [(kept, 1.0 - kept)]), seed
         )
 
     return apply
+
+
+def _kept_of_constants(initial_dist, target_dist):
+    """The part of all elements that can be taken as they are, where it is known while the graph is drawn; else None."""
+    if initial_dist is None:
+        return None
+    initial, target = (constant_value(convert_to_tensor(each)) for each in (initial_dist, target_dist))
+    if initial is None or target is None:
+        return None
+    return np.min(target / (initial + np.finfo(initial.dtype).tiny))
 
 
 def _acceptance(initial, target):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+
+from everflow.data.options import Aggregating
 from everflow.framework import raw_ops as raw
+from everflow.summary.v2 import create_file_writer
+
+_DEFAULT_MAX_QUEUE = 10
 
 
-class StatsAggregatorV1:
+class StatsAggregatorV1(Aggregating):
     """Adds up statistics of the iterators over datasets that are given it by their options.
 
     Example:
@@ -21,6 +27,16 @@ class StatsAggregatorV1:
     def get_summary(self):
         """A string tensor: a Summary of all that was told so far."""
         return raw.StatsAggregatorSummary(iterator=self._resource)
+
+
+class StatsAggregatorV2(Aggregating):
+    """Writes statistics of iterators as they come, to the event files of a folder of its own, `_logdir`."""
+
+    def __init__(self):
+        self._resource = raw.StatsAggregatorHandleV2()
+        self._logdir = tempfile.mkdtemp()
+        self._summary_writer = create_file_writer(self._logdir, max_queue=_DEFAULT_MAX_QUEUE)
+        raw.StatsAggregatorSetSummaryWriter(stats_aggregator=self._resource, summary=self._summary_writer._resource)
 
 
 StatsAggregator = StatsAggregatorV1

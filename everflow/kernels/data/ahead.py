@@ -7,6 +7,7 @@ ends; the next who asks starts another. So none is left behind where a pipeline 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import weakref
@@ -203,11 +204,12 @@ def _telling(ahead: Ahead, stats: Recorder, made: Dataset) -> Following:
 
     def told() -> Element:
         nonlocal count
-        ready, count = ahead.ready, count + 1
+        ready, element = ahead.ready, ahead()  # at the end nothing is told
+        count += 1
         stats.add_to_histogram(f"{name}::buffer_utilization", ready / ahead.size, count)
         stats.set_scalar(f"{name}::buffer_capacity", ahead.size, count)
         stats.set_scalar(f"{name}::buffer_size", ready, count)
-        return ahead()
+        return element
 
     return told
 
@@ -219,7 +221,7 @@ def private_thread_pool_dataset(input_dataset: Dataset, num_threads: torch.Tenso
         raise InvalidArgumentError(None, None, "`num_threads` must be greater or equal to 1")
 
     def start(iteration: Iteration) -> Following:
-        iteration.threads = count
+        iteration.threads, iteration.has_own_threads = count, True
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)
@@ -228,11 +230,11 @@ def private_thread_pool_dataset(input_dataset: Dataset, num_threads: torch.Tenso
 @dataset("MaxIntraOpParallelismDataset", "ExperimentalMaxIntraOpParallelismDataset")
 def max_intra_op_parallelism_dataset(input_dataset: Dataset, max_intra_op_parallelism: torch.Tensor) -> Dataset:
     count = int(max_intra_op_parallelism)
-    if count < 1:
-        raise InvalidArgumentError(None, None, "`max_intra_op_parallelism` must be greater or equal to 1")
+    if count < 0:
+        raise InvalidArgumentError(None, None, f"`max_intra_op_parallelism` is 0 or more, not {count}")
 
     def start(iteration: Iteration) -> Following:
-        iteration.threads_of_a_kernel = count
+        iteration.threads_of_a_kernel = count or os.cpu_count() or 1  # 0: as many as the machine has
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)
@@ -247,6 +249,7 @@ def thread_pool_handle(*, num_threads: int, max_intra_op_parallelism: int) -> tu
 def thread_pool_dataset(input_dataset: Dataset, thread_pool: tuple[int, int]) -> Dataset:
     def start(iteration: Iteration) -> Following:
         iteration.threads, iteration.threads_of_a_kernel = thread_pool
+        iteration.has_own_threads = True
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)

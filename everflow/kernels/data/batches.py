@@ -126,6 +126,9 @@ def _padded(
     drop_remainder: bool,
 ) -> Dataset:
     shapes = [s.tolist() for s in padded_shapes]
+    for i, shape in enumerate(shapes):
+        if any(size < -1 for size in shape):
+            raise InvalidArgumentError(None, None, f"The padded shape of component {i} has a size below -1: {shape}")
 
     def pad_column(values: tuple[AnyTensor, ...], wanted: list[int], filler: AnyTensor, component: int) -> AnyTensor:
         rank = len(wanted)

@@ -110,6 +110,7 @@ class Iteration:
         self.top: Dataset | None = None  # what is iterated
         self.stats: Recorder | None = None  # where statistics go
         self.threads = os.cpu_count() or 1  # that share out the calls of one function
+        self.has_own_threads = False  # whether that is how many there are in all, the one that asks included
         self.threads_of_a_kernel = 1  # in threads of the pipeline's own
         self.root = self  # what tells it from other iterations, also in threads of its own
         self._functions: dict[tuple[str, int], Callable] = {}
@@ -120,8 +121,10 @@ class Iteration:
 
     @property
     def takes_blocks(self) -> bool:
-        """Whether batches are made of many elements at a time, functions called for all of them at once."""
-        return not _BLOCKS.isdisjoint(self.rewrites)
+        """Whether batches are made of many elements at a time, functions called for all of them at once. Statistics
+        are told for each element.
+        """
+        return self.stats is None and not _BLOCKS.isdisjoint(self.rewrites)
 
     @property
     def is_sloppy(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,14 +11,19 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.kernels.data.datasets import Dataset, dataset
+from everflow.kernels.data.parallel import Parallel
+from everflow.kernels.data.stats import telling_threads
 from everflow.kernels.io.examples import parse_example
 from everflow.kernels.sparse.serialize import serialize_sparse
 from everflow.kernels.strings.text import strings
+from everflow.protos.example_pb2 import Example
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
+    from everflow.kernels.context import Step
     from everflow.kernels.data.datasets import Element, Following, Iteration
+    from everflow.kernels.data.stats import Recorder
     from everflow.kernels.tensors import AnyTensor, Strings, Value
 
 _NO_NAMES = np.empty(0, object)
@@ -53,11 +60,37 @@ def parse_example_dataset(
             found[key] = _as_variant(dtype, *parts)
         return tuple(found[key] for key in sorted(found))
 
-    def start(iteration: Iteration) -> Following:
-        following = input_dataset.start(iteration)
-        return lambda: parsed(following()[0])
+    calls = int(num_parallel_calls)
 
-    return Dataset(start, input_dataset.cardinality)
+    def start(iteration: Iteration) -> Following:
+        following, count = input_dataset.start(iteration), None
+        if iteration.stats is not None and made.origin is not None:
+            count = _counted(iteration.stats, made.origin.told_name, {*sparse_keys, *dense_keys})
+
+        def batch(step: Step | None, element: Element) -> Element:
+            if count is not None:
+                count(element[0])
+            return parsed(element[0])
+
+        return (lambda: batch(None, following())) if calls == 1 else Parallel(following, batch, calls, iteration)
+
+    made = Dataset(start, input_dataset.cardinality)
+    return telling_threads(made, calls)
+
+
+def _counted(stats: Recorder, name: str, keys: set[str]) -> Callable[[Strings], None]:
+    """A function that tells how many features Examples have, and how many values those that are asked for."""
+    numbers = itertools.count(1)
+
+    def count(serialized: Strings) -> None:
+        for text in serialized.reshape(-1).tolist():
+            features, number = Example.FromString(text).features.feature, next(numbers)
+            kinds = [(f, f.WhichOneof("kind")) for key, f in features.items() if key in keys]
+            values = sum(len(getattr(f, kind).value) for f, kind in kinds if kind is not None)
+            stats.add_to_histogram(f"{name}::features_count", len(features), number)
+            stats.add_to_histogram(f"{name}::feature_values_count", values, number)
+
+    return count
 
 
 def _as_variant(dtype: DType, indices: Any, values: AnyTensor, shape: Any) -> Strings:

@@ -71,7 +71,7 @@ def choose_fastest_dataset(
         for c, (own, wanted) in enumerate(zip(shapes, output_shapes, strict=True)):
             if not own.is_compatible_with(wanted):
                 raise InvalidArgumentError(None, None, f"Component {c} of dataset {i} has shape {own}, not {wanted}")
-        if cardinality >= 0 <= made.cardinality and made.cardinality != cardinality:
+        if -2 not in (cardinality, made.cardinality) and made.cardinality != cardinality:
             raise InvalidArgumentError(
                 None, None, f"Dataset {i} has {made.cardinality} elements, those before it have {cardinality}"
             )

@@ -1,4 +1,4 @@
-"""Datasets that call functions of the graph: map, filter, flat_map, interleave, scan, groups, generators, reductions."""
+"""Datasets that call functions of the graph: map, filter, flat_map, interleave, scan, groups, reductions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
+from everflow.framework.errors import InternalError, InvalidArgumentError, OutOfRangeError
 from everflow.kernels.data import blocks, shares
 from everflow.kernels.data.batches import batched, grouped
 from everflow.kernels.data.datasets import (
@@ -22,14 +22,13 @@ from everflow.kernels.data.datasets import (
     Following,
     Iteration,
     Lists,
-    Source,
     dataset,
     from_iterable,
 )
 from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.data.rewrites import part_of
 from everflow.kernels.data.shares import Form, shared_out
-from everflow.kernels.data.stats import counter
+from everflow.kernels.data.stats import counter, telling_threads, timed
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -38,24 +37,43 @@ if TYPE_CHECKING:
     from everflow.protos.attr_value_pb2 import NameAttrList
 
 
+# What it is if a function says OutOfRange: the end of the elements, an error of it, or none that was to be seen.
+_Ended = Callable[[OutOfRangeError], Exception]
+
+
+def the_end(e: OutOfRangeError) -> Exception:
+    """There are no more elements."""
+    return End()
+
+
+def _an_error(e: OutOfRangeError) -> Exception:
+    return InvalidArgumentError(None, None, f"Function invocation produced OutOfRangeError: {e.message}")
+
+
+def _unforeseen(e: OutOfRangeError) -> Exception:
+    return InternalError(None, None, f"A function ran out of range, though elements are left: {e.message}")
+
+
 def caller(
-    session: Session, function: NameAttrList, captured: list[Value], iteration: Iteration, at_end: bool = True
+    session: Session,
+    function: NameAttrList,
+    captured: list[Value],
+    iteration: Iteration,
+    ended: _Ended = _unforeseen,
 ) -> Callable[..., tuple[Value, ...]]:
-    """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
-    call = _in_steps(iteration.function(session, function), captured, at_end)
+    """A function of the graph with the tensors it captured."""
+    call = _in_steps(iteration.function(session, function), captured, ended)
     return lambda *values: call(iteration.step, values)
 
 
-def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: bool) -> Call:
+def _in_steps(call: Callable[..., list[Value]], captured: list[Value], ended: _Ended) -> Call:
     """The same where a call has a step of its own."""
 
     def run(step: Step | None, element: Element) -> Element:
         try:
             return tuple(call(*element, *captured, step=step))
         except OutOfRangeError as e:
-            if at_end:
-                raise End from e
-            raise InvalidArgumentError(None, None, f"Function invocation produced OutOfRangeError: {e.message}") from e
+            raise ended(e) from e
 
     return run
 
@@ -80,10 +98,11 @@ def _at_once(
     captured: list[Value],
     f: NameAttrList,
     session: Session,
-    at_end: bool,
+    ended: _Ended,
     count: int,
     iteration: Iteration,
     sloppy: bool,
+    timed_as: str,
 ) -> Following | None:
     """Several calls of a function at the same time. Random numbers are drawn before, in the order of the elements; None
     where they can't be.
@@ -96,20 +115,19 @@ def _at_once(
         following, ahead = blocks.one_by_one(source, iteration), iteration.may_call_ahead(session, f)
     else:
         following, ahead = input_dataset.start(iteration), False
-    if both is None:
-        call = _in_steps(iteration.function(session, f), captured, at_end)
-        return Parallel(following, call, count, iteration, ahead=ahead, sloppy=sloppy)
-    draw, rest = both
+    run, elements = iteration.function(session, f) if both is None else both[1], following
+    if both is not None:
+        draw = both[0]
 
-    def with_numbers() -> Element:
-        return (*following(), *draw(step=iteration.step))
+        def elements() -> Element:
+            return (*following(), *draw(step=iteration.step))
 
-    call = _in_steps(rest, captured, at_end)
-    return Parallel(with_numbers, call, count, iteration, ahead=ahead, sloppy=sloppy)
+    call = timed(_in_steps(run, captured, ended), iteration, timed_as)
+    return Parallel(elements, call, count, iteration, ahead=ahead, sloppy=sloppy)
 
 
 def _shared_out(
-    input_dataset: Dataset, captured: list[Value], f: NameAttrList, session: Session, at_end: bool, count: int
+    input_dataset: Dataset, captured: list[Value], f: NameAttrList, session: Session, ended: _Ended, count: int
 ) -> Blocks | None:
     """Blocks of elements shared out among threads, for functions that decode images; None for others, or where
     somebody sees what is called when.
@@ -131,7 +149,7 @@ def _shared_out(
         def together(*columns: AnyTensor, step: Step | None) -> Sequence[Value]:
             return many(*columns, *captured, step=step)
 
-        return Form(size, together, _in_steps(one, captured, at_end), iteration.drawing(session, f) if draws else None)
+        return Form(size, together, _in_steps(one, captured, ended), iteration.drawing(session, f) if draws else None)
 
     return shared_out(source, form_for, count)
 
@@ -151,31 +169,33 @@ def _mapped(
     f: NameAttrList,
     session: Session,
     preserve_cardinality: bool,
-    parallel_calls: int = 1,
+    calls: int = 1,
     *,
     sloppy: bool = False,
+    timed_as: str = "",
 ) -> Dataset:
-    at_end = not preserve_cardinality
+    ended = _an_error if preserve_cardinality else the_end
 
     def start(iteration: Iteration) -> Following:
         found = made.listed if iteration.takes_blocks else None
         if found is not None and found.quiet and (found.lists or found.shared_out):
             return blocks.one_by_one(found, iteration)
-        if parallel_calls != 1 and iteration.may_call_at_once(session, f):
+        if calls != 1 and iteration.may_call_at_once(session, f):
             is_open = sloppy or iteration.is_sloppy
-            at_once = _at_once(input_dataset, other_arguments, f, session, at_end, parallel_calls, iteration, is_open)
+            at_once = _at_once(input_dataset, other_arguments, f, session, ended, calls, iteration, is_open, timed_as)
             if at_once is not None:
                 return at_once
         following = input_dataset.start(iteration)
-        run = caller(session, f, other_arguments, iteration, at_end)
+        run = caller(session, f, other_arguments, iteration, ended)
+        run = timed(run, iteration, timed_as)
         return lambda: run(*following())
 
     def in_blocks() -> Blocks | None:
-        shared = parallel_calls != 1 and _shared_out(input_dataset, other_arguments, f, session, at_end, parallel_calls)
+        shared = calls != 1 and _shared_out(input_dataset, other_arguments, f, session, ended, calls)
         return shared or blocks.mapped(
             input_dataset,
             _for_many(session, f, other_arguments),
-            lambda iteration: caller(session, f, other_arguments, iteration, at_end),
+            lambda iteration: caller(session, f, other_arguments, iteration, ended),
         )
 
     made = Dataset(start, input_dataset.cardinality, blocks=in_blocks)
@@ -208,7 +228,11 @@ def parallel_map_dataset(
     calls = int(num_parallel_calls)
     if calls <= 0 and calls != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
-    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls, sloppy=sloppy)
+    time = f"ParallelMap::{f.name}::execution_time"
+    made = _mapped(
+        input_dataset, other_arguments, f, session, preserve_cardinality, calls, sloppy=sloppy, timed_as=time
+    )
+    return telling_threads(made, calls)
 
 
 @dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
@@ -226,8 +250,10 @@ def map_and_batch_dataset(
     if int(batch_size) <= 0:
         raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
     calls = int(num_parallel_calls)
+    if calls <= 0 and calls != -1:
+        raise InvalidArgumentError(None, None, f"num_parallel_calls must be greater than zero, not {calls}.")
     mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls)
-    return grouped(mapped, int(batch_size), bool(drop_remainder), batched, with_map=True)
+    return telling_threads(grouped(mapped, int(batch_size), bool(drop_remainder), batched, with_map=True), calls)
 
 
 @dataset("FilterDataset")
@@ -323,7 +349,7 @@ def scan_dataset(
     def start(iteration: Iteration) -> Following:
         following, run = (
             input_dataset.start(iteration),
-            caller(session, f, other_arguments, iteration, not preserve_cardinality),
+            caller(session, f, other_arguments, iteration, _an_error if preserve_cardinality else the_end),
         )
         state = tuple(initial_state)
 
@@ -529,40 +555,3 @@ def group_by_reducer_dataset(
         return group
 
     return Dataset(start)
-
-
-# --- generators ------------------------------------------------------------------------------
-
-
-@dataset("GeneratorDataset")
-def generator_dataset(
-    init_func_other_args: list[Value],
-    next_func_other_args: list[Value],
-    finalize_func_other_args: list[Value],
-    *,
-    init_func: NameAttrList,
-    next_func: NameAttrList,
-    finalize_func: NameAttrList,
-    session: Session,
-) -> Source:
-    def start(iteration: Iteration) -> Following:
-        advance = caller(session, next_func, next_func_other_args, iteration)
-        finish = caller(session, finalize_func, finalize_func_other_args, iteration)
-        state, over = None, False
-
-        def generated() -> Element:
-            nonlocal state, over
-            if over:
-                raise End
-            if state is None:
-                state = caller(session, init_func, init_func_other_args, iteration)()
-            try:
-                return advance(*state)
-            except End:
-                over = True
-                finish(*state)
-                raise
-
-        return generated
-
-    return Source(start)

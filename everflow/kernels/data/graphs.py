@@ -43,7 +43,7 @@ class _Writer:
     """A GraphDef, as far as it is written."""
 
     def __init__(self, graph: Graph, allowed: list[str]) -> None:
-        self.graph_def = GraphDef(versions=graph.graph_def_versions)
+        self.graph_def = GraphDef(versions=Graph().graph_def_versions)  # eager execution has functions, and no graph
         self._graph, self._allowed = graph, _HARMLESS.union(allowed)
         self._names: dict[Dataset, str] = {}
 
@@ -89,11 +89,11 @@ class _Writer:
     def _function(self, name: str) -> None:
         """Write a function and those that it calls."""
         written = {function.signature.name for function in self.graph_def.library.function}
-        function: Any = self._graph._get_function(name)
+        function: Any = self._graph._functions.get(name)
         if name in written or function is None:
             return
         for op in stateful_ops(self._graph, name):
-            if "Dataset" not in op.type and op.type not in self._allowed and not self._graph._is_function(op.type):
+            if "Dataset" not in op.type and op.type not in self._allowed and op.type not in self._graph._functions:
                 raise FailedPreconditionError(None, None, f"{op.type} is stateful.")
         self.graph_def.library.function.append(function.definition)
         for node in function.definition.node_def:

@@ -17,6 +17,7 @@ from everflow.kernels.data.ahead import Ahead, Meeting
 from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Take, dataset
 from everflow.kernels.data.functions import caller, dataset_of
 from everflow.kernels.data.rewrites import part_of
+from everflow.kernels.data.stats import telling_threads
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Session
@@ -262,10 +263,13 @@ def parallel_interleave_dataset_v2(
     sloppy: bool,
     session: Session,
 ) -> Dataset:
-    ahead = max(2, int(block_length))
-    return _interleaved(
+    ahead, calls = max(2, int(block_length)), int(num_parallel_calls)
+    if calls <= 0 and calls != -1:
+        raise InvalidArgumentError(None, None, f"num_parallel_calls must be greater than zero, not {calls}.")
+    made = _interleaved(
         input_dataset, other_arguments, cycle_length, block_length, f, session, ahead=ahead, sloppy=sloppy
     )
+    return telling_threads(made, calls)
 
 
 @dataset("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")

@@ -17,6 +17,7 @@ from everflow.framework.errors import (
     InvalidArgumentError,
     OpError,
     OutOfRangeError,
+    UnimplementedError,
 )
 from everflow.framework.forking import renewed
 from everflow.kernels.data.datasets import Dataset, End, Following, Iteration
@@ -98,6 +99,8 @@ class IteratorResource:
                 raise FailedPreconditionError(
                     None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}"
                 )
+            if self._iteration.stats is not None:
+                raise UnimplementedError(None, None, "An iterator that tells statistics can't be saved.")
             stateful = self._iteration.stateful_op(session)
             if stateful is not None:
                 raise FailedPreconditionError(None, None, f"{stateful} is stateful.")

@@ -101,7 +101,8 @@ class Jobs:
     """
 
     def __init__(self, work: Work, count: int, iteration: Iteration, *, sloppy: bool = False) -> None:
-        self._work, self._count, self._sloppy = work, min(count, iteration.threads), sloppy
+        most = iteration.threads - iteration.has_own_threads
+        self._work, self._count, self._sloppy = work, max(1, min(count, most)), sloppy
         self._threads_of_a_kernel = iteration.threads_of_a_kernel
         self._jobs: deque[Job] = deque()
         self._begin()
@@ -186,6 +187,8 @@ class Parallel:
     ) -> None:
         self._following, self._call, self._iteration, self._sloppy = following, call, iteration, sloppy
         self._count = count if count > 0 else iteration.threads
+        if iteration.has_own_threads:
+            self._count = min(self._count, iteration.threads)
         self._ahead, self._quickest = ahead, LONG  # seconds of the quickest call so far
         self._jobs: Jobs | None = None
         self._read: list[Element] = []  # of the next job
@@ -204,6 +207,11 @@ class Parallel:
         if isinstance(result, Exception):
             raise result
         return result
+
+    @property
+    def busy(self) -> int:
+        """How many calls go on at this moment, or went on last."""
+        return 1 if self._jobs is None else max(1, len(self._jobs))
 
     def _next_results(self, step: Step | None, jobs: Jobs) -> Sequence[Result]:
         # One job more than there are calls at a time waits, so that no thread does where jobs are short.

@@ -21,6 +21,7 @@ from everflow.kernels.data import stages
 from everflow.kernels.data.batches import batched, grouped
 from everflow.kernels.data.datasets import INSTANCE, Dataset, Following, Iteration, dataset, same_elements, stateful_ops
 from everflow.kernels.data.origins import MAKERS, Origin
+from everflow.kernels.data.stats import telling_threads
 from everflow.protos.attr_value_pb2 import NameAttrList
 
 if TYPE_CHECKING:
@@ -34,7 +35,11 @@ _IDLE = {"TakeDataset": -1, "SkipDataset": 0, "RepeatDataset": 1, "PrefetchDatas
 # A setting of map_vectorization: it is tried beside what it replaces.
 _FASTEST = "map_vectorization:use_choose_fastest:true"
 # Between a pipeline's last prefetch and its iterator, where slack is asked for, only these may stand.
-_AFTER_PREFETCH = ("MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ModelDataset", "OptimizeDataset")
+_AFTER_PREFETCH = frozenset(
+    """CacheDataset ConcatenateDataset FilterDataset MapDataset MaxIntraOpParallelismDataset ModelDataset NonSerializableDataset
+    OptimizeDataset ParallelMapDataset PrivateThreadPoolDataset RepeatDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset
+    SkipDataset TakeDataset ZipDataset""".split()
+)
 
 
 def origin_of(dataset: Dataset, *op_types: str) -> Origin | None:
@@ -152,10 +157,11 @@ def _mapped_and_batched(made: Dataset) -> Dataset | None:
     if outer is None or inner is None:
         return None
     size, drop = outer.number(1), len(outer.inputs) > 2 and bool(outer.inputs[2])
+    calls = inner.number(2) if inner.op_type == "ParallelMapDataset" else 1
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         mapped = inner.make(*inputs, **inner.attributes)
-        whole = grouped(mapped, size, drop, batched, with_map=True)
+        whole = telling_threads(grouped(mapped, size, drop, batched, with_map=True), calls)
         if stages.IS_WATCHING:  # they are two things still
             stages.watched(whole, "BatchDataset", [mapped], {})
         whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes, name="MapAndBatchDataset"))
@@ -344,14 +350,16 @@ def _give_names(top: Dataset) -> None:
 
 
 def _check_slack(top: Dataset) -> None:
-    made = top
-    while (origin := origin_of(made, *_AFTER_PREFETCH)) is not None:
-        made = origin.inputs[0]
-    if origin_of(made, "PrefetchDataset") is None:
+    waiting = [top]
+    while waiting:
+        made = waiting.pop()
         kind = made.origin.op_type if made.origin is not None else "a dataset"
-        raise InvalidArgumentError(
-            None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
-        )
+        if made.origin is not None and kind.removesuffix("V2") in _AFTER_PREFETCH:
+            waiting += made.origin.datasets()
+        elif kind != "PrefetchDataset":
+            raise InvalidArgumentError(
+                None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
+            )
 
 
 @dataset("OptimizeDataset")

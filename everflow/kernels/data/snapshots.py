@@ -18,14 +18,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from everflow.framework import dtypes
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.framework.tensor_values import array_of, make_tensor_proto
 from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset, from_iterable, text
 from everflow.kernels.data.origins import Origin
 from everflow.kernels.data.rewrites import inputs_first
+from everflow.kernels.ragged import RaggedVariant
+from everflow.kernels.sparse.serialize import Packed
 from everflow.kernels.tensors import Strings, from_numpy, to_numpy
 from everflow.protos.attr_value_pb2 import NameAttrList
 from everflow.protos.snapshot_pb2 import SnapshotMetadataRecord, SnapshotRecord
+from everflow.protos.tensor_pb2 import TensorProto
+from everflow.protos.tensor_shape_pb2 import TensorShapeProto
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -114,7 +118,7 @@ class _Writer:
 
     def write(self, element: Element, output_types: list[DType]) -> None:
         values = zip(element, output_types, strict=True)
-        tensors = [make_tensor_proto(v if t is dtypes.string else to_numpy(v, t), t) for v, t in values]
+        tensors = [_proto(value, dtype) for value, dtype in values]
         record = SnapshotRecord(tensor=tensors).SerializeToString()
         turn = self._turn
         self._turn = (turn + 1) % len(self._files)
@@ -177,11 +181,45 @@ def _reading(folder: str, compression: str) -> Iterator[Element]:
     for name in sorted(os.listdir(folder)):
         with _opened(os.path.join(folder, name), "rb", compression) as file:
             for record in _records(file):
-                yield tuple(_value(array_of(tensor)) for tensor in SnapshotRecord.FromString(record).tensor)
+                yield tuple(map(_value, SnapshotRecord.FromString(record).tensor))
 
 
-def _value(array: np.ndarray) -> Any:
-    return array.astype(object) if array.dtype.kind in "OSU" else from_numpy(array)
+# The kinds of variants that can be written: a tensor, such as a part of a sparse one; a ragged tensor.
+_TENSOR, _RAGGED = "tensorflow::Tensor", "RaggedTensor"
+
+
+def _proto(value: Any, dtype: DType) -> TensorProto:
+    """A component of an element, as it is written."""
+    if dtype is not dtypes.variant:
+        return make_tensor_proto(value if dtype is dtypes.string else to_numpy(value, dtype), dtype)
+    made = TensorProto(dtype=dtype.as_datatype_enum)
+    made.tensor_shape.dim.extend(TensorShapeProto.Dim(size=size) for size in getattr(value, "shape", ()))
+    for variant in value.flat if isinstance(value, np.ndarray) else [value]:
+        held = made.variant_val.add(type_name=_TENSOR)
+        if isinstance(variant, Packed):
+            held.tensors.append(_proto(variant.value, variant.dtype))
+        elif isinstance(variant, RaggedVariant):
+            held.type_name = _RAGGED
+            parts = [*variant.splits, variant.values]
+            held.tensors.extend(make_tensor_proto(p if isinstance(p, np.ndarray) else to_numpy(p)) for p in parts)
+        else:
+            problem = f"A snapshot can have tensors, dense, sparse or ragged, but no {type(variant).__name__}"
+            raise UnimplementedError(None, None, problem)
+    return made
+
+
+def _value(proto: TensorProto) -> Any:
+    if proto.dtype != dtypes.variant.as_datatype_enum:
+        array = array_of(proto)
+        return array.astype(object) if array.dtype.kind in "OSU" else from_numpy(array)
+    made = np.empty([dim.size for dim in proto.tensor_shape.dim], object)
+    for at, variant in zip(np.ndindex(made.shape), proto.variant_val):
+        parts = [_value(tensor) for tensor in variant.tensors]
+        if variant.type_name == _RAGGED:
+            made[at] = RaggedVariant(parts[:-1], parts[-1])
+        else:
+            made[at] = Packed(parts[0], dtypes.as_dtype(variant.tensors[0].dtype))
+    return made
 
 
 def _writing(following: Following, writer: _Writer, output_types: list[DType], finish: Callable[[], None]) -> Following:
@@ -228,7 +266,7 @@ def snapshot_dataset(
     folder = os.path.join(text(path), name)
     snapshot = _Snapshot(writer_path_prefix + folder, name, pending)
 
-    def start(iteration: Iteration) -> Following:
+    def begin(iteration: Iteration) -> Following:
         known = snapshot.known()
         if known is not None and known.finalized:
             written = os.path.join(reader_path_prefix + folder, known.run_id)
@@ -240,5 +278,16 @@ def snapshot_dataset(
         there = os.path.join(writer_path_prefix + folder, run)
         writer = _Writer(there, compression, largest, max(1, num_writer_threads))
         return _writing(following, writer, output_types, lambda: snapshot.finish(run))
+
+    def start(iteration: Iteration) -> Following:
+        following: Following | None = None
+
+        def element() -> Element:
+            nonlocal following
+            if following is None:  # until one is asked for, others may begin to write, or end
+                following = begin(iteration)
+            return following()
+
+        return element
 
     return Dataset(start, input_dataset.cardinality)

@@ -5,10 +5,11 @@ An iteration has a recorder where `SetStatsAggregatorDataset` gave it one; else 
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session
     from everflow.kernels.io.summary_writers import SummaryWriter
     from everflow.kernels.tensors import Strings
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 KIND = "stats aggregator"
 _STRING_BYTES = 8  # of a string besides its characters
@@ -113,6 +116,43 @@ def counter(iteration: Iteration, made: Dataset) -> Callable[[str], None] | None
     if stats is None or origin is None:
         return None
     return lambda what: stats.increment(f"{origin.told_name}::{what}")
+
+
+def telling_threads(made: Dataset, calls: int) -> Dataset:
+    """The same dataset, of `calls` calls at a time: how many of them go on is told with each element."""
+    begin = made.start
+
+    def start(iteration: Iteration) -> Following:
+        following, stats = begin(iteration), iteration.stats
+        if stats is None or made.origin is None:
+            return following
+        name, most = f"{made.origin.told_name}::thread_utilization", calls if calls > 0 else iteration.threads
+        numbers = itertools.count(1)
+
+        def told() -> Element:
+            element = following()
+            stats.set_scalar(name, min(1.0, getattr(following, "busy", 1) / most), next(numbers))
+            return element
+
+        return told
+
+    made.start = start
+    return made
+
+
+def timed(call: _F, iteration: Iteration, name: str) -> _F:
+    """A function that also tells how long each call took, where it has a name and somebody wants to know."""
+    stats, numbers = iteration.stats, itertools.count(1)
+    if stats is None or not name:
+        return call
+
+    def told(*arguments: Any) -> Any:
+        begin = time.perf_counter()
+        result = call(*arguments)
+        stats.add_to_histogram(name, float(int(1e6 * (time.perf_counter() - begin))), next(numbers))
+        return result
+
+    return cast("_F", told)
 
 
 @kernel("StatsAggregatorHandle", "ExperimentalStatsAggregatorHandle", "StatsAggregatorHandleV2", once=True)

@@ -85,7 +85,7 @@ def _from_bytes(data: bytes) -> tuple[AnyTensor, DType]:
     return from_numpy(make_ndarray(proto)), dtype
 
 
-class _Packed:
+class Packed:
     """A variant that holds a tensor."""
 
     __slots__ = ("value", "dtype")
@@ -94,15 +94,15 @@ class _Packed:
         self.value, self.dtype = value, dtype
 
 
-def _encode(parts: SparseParts, T: DType, out_type: DType) -> list[bytes | _Packed]:
+def _encode(parts: SparseParts, T: DType, out_type: DType) -> list[bytes | Packed]:
     kinds = (dtypes.int64, T, dtypes.int64)
     if out_type is dtypes.variant:
-        return [_Packed(value, kind) for value, kind in zip(parts, kinds, strict=True)]
+        return [Packed(value, kind) for value, kind in zip(parts, kinds, strict=True)]
     return [_to_bytes(value, kind) for value, kind in zip(parts, kinds, strict=True)]
 
 
-def _decode(cell: bytes | _Packed) -> tuple[Value, DType]:
-    return (cell.value, cell.dtype) if isinstance(cell, _Packed) else _from_bytes(cell)
+def _decode(cell: bytes | Packed) -> tuple[Value, DType]:
+    return (cell.value, cell.dtype) if isinstance(cell, Packed) else _from_bytes(cell)
 
 
 def _rows(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor) -> Iterator[SparseParts]:

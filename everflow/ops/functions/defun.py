@@ -11,6 +11,7 @@ from everflow.framework.op_defs import ArgDef, OpDef
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import get_default_graph, graph_from_inputs, name_scope
+from everflow.framework.shapes import TensorShape
 from everflow.ops.functions.bodies import VARIABLE_SCOPES
 from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
@@ -290,6 +291,14 @@ class Declare:
         graph = graph_from_inputs(tensors)
         op = graph.add_op(self._definition, tensors, [a.type for a in self._definition.outputs], {}, name or self.name)
         return op.outputs[0] if len(op.outputs) == 1 else tuple(op.outputs)
+
+
+@shape_rule("MapDefun")
+def _row_by_row(op):
+    rows = TensorShape([None])
+    for tensor in op.inputs[: len(op.attrs["Targuments"])]:
+        rows = rows.merge_with(tensor.shape.with_rank_at_least(1)[:1])
+    return [rows.concatenate(shape) for shape in op.attrs["output_shapes"]]
 
 
 @shape_rule("SymbolicGradient")

@@ -6,7 +6,14 @@ from everflow.framework.builder import arg_dtypes
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.ops.shape_rules import scalar_output
 
-_ELEMENTS = ("IteratorGetNext", "IteratorGetNextSync", "ReduceDataset", "DatasetToSingleElement", "OptionalGetValue")
+_ELEMENTS = (
+    "DatasetToSingleElement",
+    "IteratorGetNext",
+    "IteratorGetNextSync",
+    "MultiDeviceIteratorGetNextFromShard",
+    "OptionalGetValue",
+    "ReduceDataset",
+)
 _SCALARS = (
     "DatasetCardinality", "IteratorFromStringHandle", "IteratorFromStringHandleV2", "IteratorGetNextAsOptional", "IteratorToStringHandle",
     "IteratorV2", "Iterator", "SerializeIterator", "AnonymousIterator", "OneShotIterator", "OptionalFromValue", "OptionalHasValue", "OptionalNone",
@@ -19,6 +26,9 @@ _SCALARS = (
     "ShuffleAndRepeatDataset", "ShuffleDataset", "ShuffleDatasetV2", "SkipDataset", "SparseTensorSliceDataset", "SqlDataset", "TFRecordDataset",
     "TakeDataset", "TakeWhileDataset", "TensorDataset", "TensorSliceDataset", "TextLineDataset", "UnbatchDataset", "UniqueDataset",
     "WindowDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ZipDataset",
+    "AutoShardDataset", "ChooseFastestBranchDataset", "ChooseFastestDataset", "DatasetFromGraph", "DatasetToGraph",
+    "MatchingFilesDataset", "NonSerializableDataset", "ParseExampleDataset", "RebatchDataset", "SetStatsAggregatorDataset",
+    "StatsAggregatorHandle", "StatsAggregatorHandleV2", "StatsAggregatorSummary", "ThreadPoolDataset", "ThreadPoolHandle",
 )  # fmt: skip
 
 # Inputs that are one value each.

@@ -235,7 +235,7 @@ def _clean(key):
     return "".join(c if c.isalnum() or c in "_.\\-/" else "_" for c in key)
 
 
-def _with_sparse_features(features, outputs):
+def with_sparse_features(features, outputs):
     """Put the parts of SparseFeatures together; drop what was parsed for them alone."""
     for key in sorted(features):
         feature = features[key]
@@ -254,6 +254,15 @@ def _with_sparse_features(features, outputs):
 
 
 _EXAMPLE_FEATURES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
+def example_arguments(features):
+    """What an op that parses Examples takes: the features, rows of unknown number made explicit; keys, types and shapes
+    of the outputs; and the tensors that stand for missing ones.
+    """
+    features = _prepend_none(features)
+    wanted = _collect(features, _EXAMPLE_FEATURES).checked()
+    return features, wanted, _dense_defaults(wanted)
 
 
 def parse_example(serialized, features, name=None, example_names=None):
@@ -283,7 +292,7 @@ def parse_example(serialized, features, name=None, example_names=None):
         raise ValueError(f"Missing: features was {features}.")
     features = _prepend_none(features)
     wanted = _collect(features, _EXAMPLE_FEATURES)
-    return _with_sparse_features(features, _parse_batch(serialized, wanted, example_names, name))
+    return with_sparse_features(features, _parse_batch(serialized, wanted, example_names, name))
 
 
 def _parse_batch(serialized, wanted, names, name):
@@ -332,7 +341,7 @@ def parse_single_example(serialized, features, name=None, example_names=None):
             outputs[key] = squeeze(outputs[key], [0], name="Squeeze_" + _clean(key))
         for key in wanted.sparse_keys:
             outputs[key] = _without_batch(outputs[key], _clean(key))
-    return _with_sparse_features(features, outputs)
+    return with_sparse_features(features, outputs)
 
 
 def _scalar(value, what):
@@ -368,7 +377,7 @@ def parse_single_example_v2(serialized, features, name=None):
             dense_shapes=wanted.shapes,
             name=name,
         )
-    return _with_sparse_features(features, wanted.outputs(*found))
+    return with_sparse_features(features, wanted.outputs(*found))
 
 
 def _sequence_parts(context_features, sequence_features):

@@ -1,6 +1,7 @@
 """Elements made ahead: a thread where they take long, the same elements and errors, nothing left behind."""
 
 import gc
+import os
 import threading
 import time
 
@@ -165,11 +166,12 @@ def test_settings_of_running():
 
     private_thread_pool_dataset(Dataset(start), torch.tensor(3)).start(iteration())
     max_intra_op_parallelism_dataset(Dataset(start), torch.tensor(2)).start(iteration())
-    assert seen[0][0] == 3 and seen[1][1] == 2
+    max_intra_op_parallelism_dataset(Dataset(start), torch.tensor(0)).start(iteration())
+    assert seen[0][0] == 3 and seen[1][1] == 2 and seen[2][1] == os.cpu_count()
     with pytest.raises(tf.errors.InvalidArgumentError):
         private_thread_pool_dataset(Dataset(start), torch.tensor(0))
     with pytest.raises(tf.errors.InvalidArgumentError):
-        max_intra_op_parallelism_dataset(Dataset(start), torch.tensor(0))
+        max_intra_op_parallelism_dataset(Dataset(start), torch.tensor(-1))
 
 
 def test_the_collector_waits_for_nobody():

@@ -1,6 +1,7 @@
 """Calls at the same time: really so, in the order of the elements, errors in their place."""
 
 import threading
+import time
 
 import pytest
 
@@ -140,3 +141,21 @@ def test_maps_of_python_functions_go_on_at_the_same_time():
     with tf.Session() as sess:
         assert [sess.run(following) for _ in range(10)] == list(range(10))
     assert gone()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_threads_of_its_own_are_all_that_there_are(count):
+    seen = set()
+
+    def note(x):
+        seen.add(threading.get_ident())
+        time.sleep(0.001)
+        return x
+
+    options = tf.data.Options()
+    options.experimental_threading.private_threadpool_size = count
+    numbers = tf.data.Dataset.range(20).map(lambda x: tf.py_func(note, [x], tf.int64), num_parallel_calls=8)
+    following = tf.compat.v1.data.make_one_shot_iterator(numbers.with_options(options)).get_next()
+    with tf.Session() as session:
+        assert [session.run(following) for _ in range(20)] == list(range(20))
+    assert len(seen) <= count

@@ -164,6 +164,11 @@ def test_slack_is_for_pipelines_that_end_with_a_prefetch():
     assert elements(tf.data.Dataset.range(2).prefetch(1).with_options(options)) == [0, 1]
     with pytest.raises(tf.errors.InvalidArgumentError, match="BatchDatasetV2"):
         elements(tf.data.Dataset.range(2).prefetch(1).batch(2).with_options(options))
+    ahead = tf.data.Dataset.range(2).prefetch(1)
+    assert elements(ahead.map(lambda x: x + 1).take(1).with_options(options)) == [1]
+    assert elements(ahead.concatenate(ahead).with_options(options)) == [0, 1, 0, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        elements(ahead.concatenate(tf.data.Dataset.range(2)).with_options(options))
 
 
 def test_a_dataset_used_in_several_places_draws_the_same_in_each():

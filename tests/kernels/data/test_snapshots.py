@@ -119,3 +119,36 @@ def test_elements_written_by_several_are_all_read(tmp_path):
 def test_settings_that_do_not_work_are_refused(settings, tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(lambda: tf.data.Dataset.range(3).apply(snapshot(str(tmp_path), **settings)))
+
+
+def test_sparse_and_ragged_elements(tmp_path):
+    def build():
+        numbers = tf.data.Dataset.range(3)
+        sparse = numbers.map(lambda x: tf.SparseTensor([[0]], [tf.as_string(x)], [2]))
+        ragged = numbers.map(lambda x: tf.RaggedTensor.from_row_lengths(tf.fill([x], x), [x]))
+        return tf.data.Dataset.zip((sparse, ragged)).apply(snapshot(str(tmp_path)))
+
+    for _ in range(2):  # written, and read
+        with tf.Graph().as_default(), tf.Session() as session:
+            following = tf.compat.v1.data.make_one_shot_iterator(build()).get_next()
+            found = [session.run(following) for _ in range(3)]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(following)
+        assert [sparse.values.tolist() for sparse, _ in found] == [[b"0"], [b"1"], [b"2"]]
+        assert [ragged.to_list() for _, ragged in found] == [[[]], [[1]], [[2, 2]]]
+
+
+def test_what_a_run_does_is_decided_with_its_first_element(tmp_path):
+    def started():
+        iterator = tf.compat.v1.data.make_initializable_iterator(
+            tf.data.Dataset.range(3).apply(snapshot(str(tmp_path / "kept")))
+        )
+        session.run(iterator.initializer)
+        return iterator.get_next()
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        one, other = started(), started()
+        assert not (tmp_path / "kept").exists()
+        assert [session.run([one, other]) for _ in range(3)] == [[0, 0], [1, 1], [2, 2]]
+    (folder,) = (tmp_path / "kept").iterdir()
+    assert len([each for each in folder.iterdir() if each.is_dir()]) == 1

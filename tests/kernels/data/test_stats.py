@@ -5,7 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.data.experimental.optimization import assert_next
-from everflow.data.experimental.stats import set_stats_aggregator
+from everflow.data.experimental.stats import StatsAggregatorV2, set_stats_aggregator
 from everflow.protos.summary_pb2 import Summary
 
 numbers = tf.data.Dataset.range
@@ -101,3 +101,66 @@ def test_without_an_aggregator_nothing_is_told(stats):
 def test_a_tag_is_one_string(stats):
     with pytest.raises(ValueError, match="rank"):
         numbers(3).apply(stats(["a", "b"]))
+
+
+THREADS = {
+    "map": ("ParallelMapDataset", lambda: numbers(99).map(lambda x: x + 1, num_parallel_calls=2)),
+    "interleave": (
+        "ParallelInterleaveDatasetV2",
+        lambda: numbers(99).interleave(tf.data.Dataset.from_tensors, cycle_length=3, num_parallel_calls=-1),
+    ),
+    "map and batch": (
+        "MapAndBatchDataset",
+        lambda: numbers(99).apply(tf.data.experimental.map_and_batch(lambda x: x + 1, 4)),
+    ),
+    "maps and batches taken for one": ("MapAndBatchDataset", lambda: numbers(99).map(lambda x: x + 1).batch(4)),
+}
+
+
+@pytest.mark.parametrize("kind", THREADS)
+def test_how_many_threads_have_work(kind):
+    name, build = THREADS[kind]
+    (use,) = [value for tag, value in told(build).items() if tag.startswith(name) and "::thread_utilization" in tag]
+    assert 0 < use <= 1
+
+
+def test_times_of_calls():
+    made = told(lambda: numbers(99).map(lambda x: x + 1, num_parallel_calls=2))
+    (times,) = [made[tag] for tag in made if tag.startswith("ParallelMap::__inference_Dataset_map_")]
+    assert times.num >= 10
+    assert not any("execution_time" in tag for tag in told(lambda: numbers(99).map(lambda x: x + 1)))
+
+
+def test_features_of_examples():
+    example = tf.train.Example()
+    example.features.feature["a"].int64_list.value.extend([1, 2, 3])
+    example.features.feature["unread"].int64_list.value.append(1)
+    wanted = {"a": tf.VarLenFeature(tf.int64), "missing": tf.FixedLenFeature([], tf.int64, 0)}
+    source = tf.data.Dataset.from_tensors([example.SerializeToString()] * 2).repeat()
+    made = told(lambda: source.apply(tf.data.experimental.parse_example_dataset(wanted)), 3)
+    by_name = {tag.split("::")[1]: value for tag, value in made.items() if tag.startswith("ParseExampleDataset")}
+    assert (by_name["features_count"].num, by_name["features_count"].max) == (6, 2)
+    assert by_name["feature_values_count"].sum == 18 and 0 < by_name["thread_utilization"] <= 1
+
+
+def test_nothing_is_told_of_the_end():
+    aggregator = tf.data.experimental.StatsAggregator()
+    dataset = numbers(3).prefetch(1).apply(set_stats_aggregator(aggregator))
+    following = tf.compat.v1.data.make_initializable_iterator(dataset)
+    element, summary = following.get_next(), aggregator.get_summary()
+    with tf.Session() as session:
+        session.run(following.initializer)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                session.run(element)
+        values = Summary.FromString(session.run(summary)).value
+        with pytest.raises(tf.errors.UnimplementedError):
+            session.run(tf.raw_ops.SerializeIterator(resource_handle=following._iterator_resource))
+    assert [v.histo.num for v in values if v.HasField("histo")] == [3]
+
+
+def test_an_aggregator_writes_to_a_folder_of_its_own():
+    aggregator = StatsAggregatorV2()
+    assert aggregator._logdir and aggregator._summary_writer is not None
+    with pytest.raises(TypeError):
+        tf.data.Options().experimental_stats.aggregator = "none"

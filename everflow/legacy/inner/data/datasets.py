@@ -8,9 +8,12 @@ from everflow.data.dataset import VariantDataset as _VariantDataset  # noqa: F40
 from everflow.data.experimental.optimization import optimize
 from everflow.data.experimental.stats import set_stats_aggregator
 from everflow.data.functions import StructuredFunction
+from everflow.data.iterators import _IN_A_LOOP as GET_NEXT_CALL_WARNING_MESSAGE  # noqa: F401
+from everflow.data.iterators import _OFTEN as GET_NEXT_CALL_WARNING_THRESHOLD  # noqa: F401
 from everflow.data.iterators import _dataset_ops
 from everflow.data.legacy import get_output_classes, get_output_shapes, get_output_types
 from everflow.data.options import Options
+from everflow.data.seeds import seed_tensors as get_seed  # noqa: F401
 from everflow.data.settings import optional_tensor
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -27,10 +30,6 @@ get_legacy_output_classes = get_output_classes
 get_legacy_output_shapes = get_output_shapes
 get_legacy_output_types = get_output_types
 INFINITE, UNKNOWN = -1, -2
-GET_NEXT_CALL_WARNING_THRESHOLD = 32
-GET_NEXT_CALL_WARNING_MESSAGE = (
-    "`Iterator.get_next()` was called very often on one iterator: call it once, and run what it gave again and again."
-)
 
 
 # --- people's own datasets ---------------------------------------------------------------------
@@ -146,7 +145,7 @@ _KINDS = {
     "_GeneratorDataset": _generated,
     "_MaxIntraOpParallelismDataset": _of_op(raw.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
     "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(
-        raw.ModelDataset, algorithm=algorithm, cpu_budget=cpu_budget
+        raw.ModelDataset, algorithm=getattr(algorithm, "value", algorithm), cpu_budget=cpu_budget
     ),
     "_OptimizeDataset": lambda d, optimizations, optimization_configs=None: optimize(optimizations)(d),
     "_OptionsDataset": Dataset.with_options,
@@ -160,7 +159,9 @@ _KINDS = {
 }
 
 
-def _kind(name, make):
+def kind(name, make):
+    """A class of datasets that a function makes."""
+
     def begin(self, *arguments, **settings):
         made = make(*arguments, **settings)
         self._begin(made._variant_tensor, made.element_spec)
@@ -169,7 +170,7 @@ def _kind(name, make):
     return type(name, (DatasetV1Adapter,), {"__init__": begin, "__doc__": "A dataset by TensorFlow's inner name."})
 
 
-globals().update({name: _kind(name, make) for name, make in _KINDS.items()})
+globals().update({name: kind(name, make) for name, make in _KINDS.items()})
 
 
 # --- functions ---------------------------------------------------------------------------------
@@ -190,8 +191,12 @@ def partial_shape_to_tensor(shape_like):
     try:
         sizes = TensorShape(shape_like).as_list()
     except (TypeError, ValueError):
-        made = convert_to_tensor(shape_like, dtypes.int64)
+        made = convert_to_tensor(shape_like)
         if made.shape.rank is not None and made.shape.rank != 1:
             raise ValueError(f"The given shape {shape_like} must be a 1-D tensor, not {made.shape}") from None
+        if made.dtype is not dtypes.int64:
+            raise TypeError(
+                f"The given shape {shape_like} must be a tensor of int64, not of {made.dtype.name}"
+            ) from None
         return made
     return convert_to_tensor([-1 if size is None else size for size in sizes], dtypes.int64)

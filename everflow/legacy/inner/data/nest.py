@@ -11,13 +11,16 @@ flatten = structure.flatten
 
 def assert_same_structure(nest1, nest2, check_types=True):
     """ValueError where two nests differ in structure; TypeError where their containers do, unless told otherwise."""
-    if is_sequence(nest1) != is_sequence(nest2) or len(flatten(nest1)) != len(flatten(nest2)):
+    if is_sequence(nest1) != is_sequence(nest2):
         raise ValueError(f"The two structures don't have the same nested structure: {nest1} and {nest2}")
     if not is_sequence(nest1):
         return
-    if check_types and type(nest1) is not type(nest2):
+    are_mappings = isinstance(nest1, Mapping) and isinstance(nest2, Mapping)
+    if check_types and type(nest1) is not type(nest2) and not are_mappings:
         raise TypeError(f"The two structures don't have the same sequence type: {type(nest1)} and {type(nest2)}")
-    if isinstance(nest1, Mapping) and set(nest1) != set(nest2):
+    if len(nest1) != len(nest2):
+        raise ValueError(f"The two structures don't have the same number of parts: {nest1} and {nest2}")
+    if are_mappings and set(nest1) != set(nest2):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(nest1)} and {list(nest2)}")
     for a, b in zip(parts_of(nest1), parts_of(nest2)):
         assert_same_structure(a, b, check_types)

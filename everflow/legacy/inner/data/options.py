@@ -10,7 +10,7 @@ class OptionsBase:
     def __eq__(self, other):
         if not isinstance(other, type(self)):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in {*self._options, *other._options})
+        return all(getattr(self, name) == getattr(other, name) for name in self._options | other._options)
 
     def __ne__(self, other):
         return not self == other
@@ -32,8 +32,13 @@ class _Option:
     def __get__(self, holder, owner=None):
         if holder is None:
             return self
-        kept = holder._options
-        return kept[self._name] if self._name in kept else kept.setdefault(self._name, self._default())
+        kept, name = holder._options, self._name
+        if name not in kept:
+            made = self._default()
+            if not isinstance(made, OptionsBase):  # what was only looked at is not set
+                return made
+            kept[name] = made
+        return kept[name]
 
     def __set__(self, holder, value):
         if not isinstance(value, self._kind):

@@ -4,6 +4,7 @@ The conversions are those of `everflow.data.structure`, with the checks and name
 """
 
 from everflow.data import structure
+from everflow.data.optional import OptionalSpec
 from everflow.data.structure import from_legacy, map_nest
 from everflow.framework.composites import SparseTensorSpec as _SparseTensorSpec
 from everflow.framework.conversion import convert_to_tensor
@@ -16,8 +17,18 @@ from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
 def type_spec_from_value(element, use_fallback=True):
-    """A nest of the specs of an element."""
-    return map_nest(structure.spec_of, element)
+    """A nest of the specs of an element; TypeError where a leaf can't be one."""
+
+    def leaf(value):
+        try:
+            return structure.spec_of(value)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"Could not build a TypeSpec for {value} with type {type(value).__name__}: {e}") from e
+
+    return map_nest(leaf, element)
+
+
+normalize_element = structure.normalize
 
 
 def are_compatible(spec1, spec2):
@@ -37,7 +48,10 @@ def convert_legacy_structure(output_types, output_shapes, output_classes):
         if isinstance(kind, TypeSpec):
             return kind
         if isinstance(kind, type) and issubclass(kind, TensorArray):
-            dynamic, inferred, *element = TensorShape(shape).as_list()
+            shape = TensorShape(shape)
+            if shape.rank is None:
+                return TensorArraySpec(shape, dtype, None, None)
+            dynamic, inferred, *element = shape.as_list()
             return TensorArraySpec(TensorShape(element), dtype, dynamic, inferred)
         if not isinstance(kind, type) or not issubclass(kind, Tensor | structure.SparseTensor | structure.RaggedTensor):
             raise TypeError(f"Could not build a structure for output class {kind}")
@@ -73,6 +87,8 @@ def to_batched_tensor_list(element_spec, element):
     """The flat tensors of an element that is to be cut along its first axis."""
     element = _checked(element_spec, element)
     for spec, value in zip(structure.flatten(element_spec), structure.flatten(element), strict=True):
+        if isinstance(spec, TensorArraySpec | OptionalSpec):
+            raise AttributeError(f"A {type(spec).__name__} has no rows")
         if isinstance(spec, TensorSpec) and value.shape.rank == 0:
             raise ValueError(f"{value} is a scalar, which has no rows")
     return structure.to_batched_tensors(element_spec, element)
@@ -83,12 +99,16 @@ def _checked(element_spec, element):
     structure.same_structure(element_spec, element)
 
     def leaf(spec, value):
-        if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):
+        if isinstance(spec, TensorSpec) and not structure.is_composite(value) and not isinstance(value, Tensor):
             value = convert_to_tensor(value)
         elif isinstance(value, structure.SparseTensorValue):
             value = structure.SparseTensor.from_value(value)
-        if not spec.is_compatible_with(structure.spec_of(value)):
+        own = structure.spec_of(value)
+        if isinstance(spec, TensorSpec) and not spec.is_compatible_with(own):
             raise ValueError(f"{value} is not what {spec} says")
+        if type(own) is not type(spec):  # TensorFlow looks no closer at what isn't one tensor
+            kind = TypeError if isinstance(spec, _SparseTensorSpec | TensorArraySpec) else AttributeError
+            raise kind(f"{value} is not what {spec} says")
         return value
 
     return map_nest(leaf, element_spec, element)

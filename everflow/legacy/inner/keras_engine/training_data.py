@@ -315,7 +315,7 @@ def _makings(dataset: Any) -> Iterator[str]:
         raise ValueError(f"{dataset!r} is no dataset.")
     if dataset._made_by is not None:  # else it holds tensors, or is another one with options
         yield dataset._made_by.partition("Dataset")[0]
-    for one in dataset._made_of:
+    for one in dataset._inputs():
         yield from _makings(one)
 
 
