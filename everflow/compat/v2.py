@@ -22,8 +22,9 @@ _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_op
 _MODELS = frozenset(["estimator", "initializers", "keras", "losses", "metrics", "optimizers"])
 # A name whose meaning changed, and what serves it: everflow module and name in it.
 _CHANGED = {
-    "Variable": "ops.variables.resource.ResourceVariable",
+    "Variable": "ops.variables.variable_v2.VariableV2",
     "batch_to_space": "ops.array.blocks.batch_to_space_nd",
+    "constant": "ops.array.constants.constant_v2",
     "constant_initializer": "keras.initializers_v2.Constant",
     "distribute.experimental.TPUStrategy": "tpu.strategy.TPUStrategyV2",
     "feature_column.categorical_column_with_vocabulary_file": "feature_column.shared_embeddings.categorical_column_with_vocabulary_file_v2",
@@ -51,6 +52,7 @@ _CHANGED = {
     "math.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "metrics": "keras.metrics",
     "nn.avg_pool": "ops.nn.pooling.avg_pool_v2",
+    "nn.avg_pool2d": "ops.nn.pooling.avg_pool2d_v2",
     "nn.conv2d_transpose": "ops.nn.convolution.conv2d_transpose_v2",
     "nn.conv3d_transpose": "ops.nn.convolution.conv3d_transpose_v2",
     "nn.ctc_beam_search_decoder": "ops.nn.ctc.ctc_beam_search_decoder_v2",

@@ -12,7 +12,7 @@ python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
 python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow
-python                tf2                                : legacy.inner.tf2
+python                tf2                                : eager.version_mark
 python                autograph                          : autograph
 python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
 python.autograph.converters continue_statements          : legacy.inner.autograph.continue_statements
@@ -201,7 +201,7 @@ python.layers         utils                              : layers layers.* legac
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
 
-python.ops            array_ops                          : . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
+python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
@@ -223,7 +223,8 @@ python.ops            gradients gradients_impl gradients_util : . ops.gradients.
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
-python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
+python.ops            init_ops_v2                        : legacy.inner.ops.initializers
+python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
 python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
@@ -256,8 +257,8 @@ python.ops            summary_ops_v2                     : summary.writing_ops l
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
-python.ops            variables                          : . ops.variables.variable ops.variables.ref ops.variables.partitioned
-python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
+python.ops            variables                          : . ops.variables.variable_v2 ops.variables.variable ops.variables.ref ops.variables.partitioned
+python.ops            variable_scope                     : . ops.variables.variable_v2 ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.nn
 python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_*                              : legacy.gen_ops
@@ -438,9 +439,19 @@ compiler.xla          xla_data_pb2                       : protos.xla_data_pb2
 
 # Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
 SAME = frozenset(
-    "python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
+    "python.tf2 python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
     "tools.compatibility.tf_upgrade_v2_main tools.compatibility.tf_upgrade_v2".split()
 )
+
+# Names that mean the function of TensorFlow 2 inside its tree, where those that end in _v1 are of 1; of most others the
+# functions of 1 take all that those of 2 take.
+OF_TWO = {
+    "python.framework.constant_op": "constant",
+    "python.ops.confusion_matrix": "confusion_matrix",
+    "python.ops.nn_ops": "avg_pool2d",
+    "python.ops.parsing_ops": "decode_raw",
+    "python.ops.variables": "Variable",
+}
 
 # The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
 # through, best first.

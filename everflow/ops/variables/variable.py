@@ -95,21 +95,26 @@ class _VariableType(type):
     def __call__(cls, *args, **kwargs):
         if cls is not Variable:
             return super().__call__(*args, **kwargs)
-        bound = _constructor_signature().bind(None, *args, **kwargs)
-        bound.apply_defaults()
-        arguments = bound.arguments
-        del arguments["self"]
-        if arguments["aggregation"] is None:
-            arguments["aggregation"] = VariableAggregation.NONE
-        create = functools.partial(default_variable_creator, None)
-        for _, creator in get_default_graph()._variable_creator_stack:
-            create = _bind_creator(creator, create)
-        return create(**arguments)
+        return create_as_asked(Variable, default_variable_creator, args, kwargs)
+
+
+def create_as_asked(kind, default, args, kwargs):
+    """A variable made by the creators in force, the last of which is `default`, of what `kind` takes."""
+    bound = _constructor_signature(kind).bind(None, *args, **kwargs)
+    bound.apply_defaults()
+    arguments = bound.arguments
+    del arguments["self"]
+    if arguments["aggregation"] is None:
+        arguments["aggregation"] = VariableAggregation.NONE
+    create = functools.partial(default, None)
+    for _, creator in get_default_graph()._variable_creator_stack:
+        create = _bind_creator(creator, create)
+    return create(**arguments)
 
 
 @functools.cache
-def _constructor_signature():
-    return inspect.signature(Variable.__init__)
+def _constructor_signature(kind):
+    return inspect.signature(kind.__init__)
 
 
 def _bind_creator(creator, next_creator):
