@@ -138,7 +138,8 @@ python.framework      test_util                          : test test.*
 python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
 python.framework      error_interpolation                : legacy.inner.error_interpolation
-python.framework      c_api_util func_graph              : framework.graph framework.function* .
+python.framework      function_def_to_graph graph_to_function_def : legacy.inner.function_graphs
+python.framework      c_api_util func_graph              : framework.graph framework.function* . legacy.inner.api_definitions
 
 python.grappler       tf_optimizer item cluster          : tools.grappler
 
