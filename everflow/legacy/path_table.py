@@ -260,7 +260,7 @@ python.ops            state_ops                          : . ops.variables.assig
 python.ops            string_ops                         : strings . ops.strings.* legacy.gen_ops
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
 python.ops            summary_ops summary_op_util        : ops.io.summaries
-python.ops            template                           : . ops.variables.template
+python.ops            template                           : . ops.variables.template legacy.inner.ops.templates
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : . ops.variables.variable_v2 ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.variable_v2 ops.variables.scope ops.variables.store ops.variables.variable \
