@@ -123,7 +123,13 @@ def _concat(node: Node) -> Callable | None:
 @specialize("Fill")
 def _fill(node: Node) -> Callable | None:
     dims = node.constant_input(0)
-    if dims is None or dims.ndim != 1 or not node.output_dtypes[0].is_floating or _rank(node, 1) != 0 or (dims < 0).any():
+    if (
+        dims is None
+        or dims.ndim != 1
+        or not node.output_dtypes[0].is_floating
+        or _rank(node, 1) != 0
+        or (dims < 0).any()
+    ):
         return None  # or the kernel says what is wrong
     dims = dims.tolist()
     return lambda shape, value: value.expand(dims).clone(memory_format=torch.contiguous_format)
@@ -139,8 +145,8 @@ def _is_tensor(node: Node, position: int = 0) -> bool:
 
 def slice_key(node: Node, positions: tuple[int, int, int]) -> tuple | None:
     """What torch's indexing takes for a strided slice, where its bounds are constant and no stride goes backward."""
-    given = [node.constant_input(i) for i in positions]
-    if any(value is None or value.ndim != 1 or len(value) != len(given[0]) for value in given):
+    given = [value for i in positions if (value := node.constant_input(i)) is not None]
+    if len(given) < len(positions) or {value.shape for value in given} != {given[0].shape} or given[0].ndim != 1:
         return None  # or the kernel says what is wrong
     bounds = [value.tolist() for value in given]
     masks = {name: node.attrs[name] for name in MASKS}

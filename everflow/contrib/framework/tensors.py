@@ -241,4 +241,4 @@ class BoundedTensorSpec(TensorSpec):
         return (self.shape, self.dtype, self.name) == (other.shape, other.dtype, other.name) and same_bounds
 
     def __hash__(self):
-        return hash((self.shape, self.dtype, self.name))
+        return hash((self.shape.sizes, self.dtype, self.name))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from everflow.framework import einsum_equations
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import view
 from everflow.kernels.registry import kernel
-from everflow.ops.math import einsum_nodes
 
 if TYPE_CHECKING:
     from everflow.kernels.tensors import AnyTensor
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @kernel("Einsum", result=view(0), threads_matter_from=0)
 def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
     try:
-        labels, wanted = einsum_nodes.read(equation, len(inputs))
+        labels, wanted = einsum_equations.read(equation, len(inputs))
         sizes: dict[str, TensorShape] = {}
         for side, tensor in zip(labels, inputs, strict=True):
-            for label, part in einsum_nodes.sizes_of(side, TensorShape(tensor.shape)).items():
+            for label, part in einsum_equations.sizes_of(side, TensorShape(tensor.shape)).items():
                 sizes[label] = part if label == "..." else sizes.get(label, part).merge_with(part)
     except ValueError as e:
         raise InvalidArgumentError(None, None, str(e)) from e

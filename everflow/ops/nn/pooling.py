@@ -121,7 +121,7 @@ def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, in
 
 def avg_pool2d_v2(input, ksize, strides, padding, data_format="NHWC", name=None):
     """`avg_pool2d` with the images called `input`, and a name of its own in the graph."""
-    return _pooled("AvgPool", "AvgPool2D", input, ksize, strides, padding, data_format, name)
+    return _pooled("AvgPool2D", "AvgPool", input, ksize, strides, padding, data_format, name)
 
 
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
