@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from everflow.framework import einsum_equations
+from everflow.framework import slicing
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import view
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @kernel("Einsum", result=view(0), threads_matter_from=0)
 def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
     try:
-        labels, wanted = einsum_equations.read(equation, len(inputs))
+        labels, wanted = slicing.read_equation(equation, len(inputs))
         sizes: dict[str, TensorShape] = {}
         for side, tensor in zip(labels, inputs, strict=True):
-            for label, part in einsum_equations.sizes_of(side, TensorShape(tensor.shape)).items():
+            for label, part in slicing.sizes_of_labels(side, TensorShape(tensor.shape)).items():
                 sizes[label] = part if label == "..." else sizes.get(label, part).merge_with(part)
     except ValueError as e:
         raise InvalidArgumentError(None, None, str(e)) from e

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from everflow.framework.einsum_equations import REST, read, sizes_of
 from everflow.framework.operation import Operation
 from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import Dimension, TensorShape
+from everflow.framework.slicing import REST, read_equation, sizes_of_labels
 from everflow.ops.array.basic import broadcast_static_shape
 
 
 @shape_rule("Einsum")
 def _einsum_shape(op: Operation) -> TensorShape:
-    equation = read(op.get_attr("equation").decode(), len(op.inputs))
+    equation = read_equation(op.get_attr("equation").decode(), len(op.inputs))
     sizes: dict[str, TensorShape] = {}
     for labels, tensor in zip(equation.inputs, op.inputs, strict=True):
-        for label, part in sizes_of(labels, tensor.shape).items():
+        for label, part in sizes_of_labels(labels, tensor.shape).items():
             if label not in sizes:
                 sizes[label] = part
             elif label == REST:
