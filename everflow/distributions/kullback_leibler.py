@@ -9,7 +9,7 @@ from everflow.ops.control_flow import Assert
 _DIVERGENCES: dict[tuple[type, type], callable] = {}
 
 
-def _registered(a, b):
+def _registered_kl(a, b):
     """The function for two classes: the one registered for their nearest bases."""
     near = [
         (i + j, _DIVERGENCES[base_a, base_b])
@@ -40,7 +40,7 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
         >>> sess.run(tf.distributions.kl_divergence(a, b))
         np.float32(0.5)
     """
-    function = _registered(type(distribution_a), type(distribution_b))
+    function = _registered_kl(type(distribution_a), type(distribution_b))
     if function is None:
         pair = f"{type(distribution_a).__name__} || {type(distribution_b).__name__}"
         raise NotImplementedError(f"No KL({pair}) is registered: tf.distributions.RegisterKL registers one.")

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
+from everflow.eager import version_mark
 from everflow.eager.mode import disable_eager_execution, enable_eager_execution
 from everflow.framework.shapes import disable_v2_tensorshape, enable_v2_tensorshape
 from everflow.ops.control_flow.switches import disable_control_flow_v2, enable_control_flow_v2
 from everflow.ops.math.equality import disable_tensor_equality, enable_tensor_equality
 from everflow.ops.variables.variable import disable_resource_variables, enable_resource_variables
-
-# What was said last of being a program for TensorFlow 2; the environment counts where that is None.
-_marked: bool | None = None
-
-
-def mark(as_two: bool) -> None:
-    """Say whether this is a program for TensorFlow 2."""
-    global _marked
-    _marked = as_two
-
-
-def is_two() -> bool:
-    """Whether this is a program for TensorFlow 2: by what was said last, or by TF2_BEHAVIOR in the environment."""
-    return os.environ.get("TF2_BEHAVIOR", "0") != "0" if _marked is None else _marked
 
 
 def enable_v2_behavior() -> None:
@@ -38,7 +23,7 @@ def enable_v2_behavior() -> None:
         <tf.Tensor: id=2, shape=(2,), dtype=bool, numpy=array([ True, False])>
     """
     enable_eager_execution()
-    mark(True)
+    version_mark.enable()
     enable_v2_tensorshape()
     enable_resource_variables()
     enable_tensor_equality()
@@ -57,7 +42,7 @@ def disable_v2_behavior() -> None:
         False
     """
     disable_eager_execution()
-    mark(False)
+    version_mark.disable()
     disable_v2_tensorshape()
     disable_resource_variables()
     disable_tensor_equality()

@@ -216,8 +216,11 @@ def to_function_def(
     out_names: Sequence[str] | None = None,
     stateful: bool | None = None,
     controls: Iterable[Operation] = (),
+    operations: Iterable[Operation] | None = None,
 ) -> function_pb2.FunctionDef:
-    """The FunctionDef of a body: `inputs` are its placeholders, in order; `controls` the ops that run in any case."""
+    """The FunctionDef of a body: `inputs` are its placeholders, in order; `controls` the ops that run in any case;
+    `operations` those of the graph that belong to it, all where that is None.
+    """
     function = function_pb2.FunctionDef()
     signature = function.signature
     signature.name = name
@@ -231,7 +234,7 @@ def to_function_def(
         signature.input_arg.add(name=arg, type=tensor.dtype.as_datatype_enum)
         references[tensor] = arg
     input_ops = {t.op for t in inputs}
-    nodes = [op for op in graph.get_operations() if op not in input_ops]
+    nodes = [op for op in (graph.get_operations() if operations is None else operations) if op not in input_ops]
     for op in nodes:
         references[op] = _numbered(op.name, given)
     for op in nodes:
@@ -241,12 +244,8 @@ def to_function_def(
         function.control_ret[op.name] = references[op]
     for arg, tensor in zip(names, outputs):
         signature.output_arg.add(name=arg, type=tensor.dtype.base_dtype.as_datatype_enum)
-        function.ret[arg] = _reference(tensor, references)
-    signature.is_stateful = (
-        any(op.definition.is_stateful for op in graph.get_operations() if op not in input_ops)
-        if stateful is None
-        else stateful
-    )
+        function.ret[arg] = reference(tensor, references)
+    signature.is_stateful = any(op.definition.is_stateful for op in nodes) if stateful is None else stateful
     return function
 
 
@@ -266,7 +265,7 @@ def _numbered(name: str, given: set[str]) -> str:
     return name
 
 
-def _reference(tensor: Tensor, references: _References) -> str:
+def reference(tensor: Tensor, references: _References) -> str:
     """How a body names one of its tensors: an argument, or node:output_arg:index."""
     if tensor in references:
         return references[tensor]
@@ -281,7 +280,7 @@ def _reference(tensor: Tensor, references: _References) -> str:
 
 def _body_node(op: Operation, references: _References) -> node_def_pb2.NodeDef:
     node = node_def_pb2.NodeDef(name=references[op], op=op.type, device=op.device)
-    node.input.extend(_reference(t, references) for t in op.inputs)
+    node.input.extend(reference(t, references) for t in op.inputs)
     node.input.extend(
         "^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + references[c]
         for c in op.control_inputs
@@ -307,13 +306,14 @@ def body_of(
     attrs: Mapping[str, attr_value_pb2.AttrValue] | None = None,
     handle_data: Iterable[Any] = (),
     shapes: Iterable[ShapeLike] | None = None,
+    graph: Graph | None = None,
 ) -> Body:
     """A graph with a placeholder for each argument and the body's nodes.
 
     `handle_data` tells what the variables are whose handles go in; `shapes` what is known of the arguments, where it is
-    more than the definition says.
+    more than the definition says. It is drawn into `graph`, or a new one.
     """
-    graph = Graph()
+    graph = Graph() if graph is None else graph
     graph._functions = dict(library)
     attrs = {k: attributes.from_proto(v) for k, v in (attrs or {}).items()}
     tensors: dict[str, list[Tensor]] = {}

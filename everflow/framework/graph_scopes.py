@@ -230,10 +230,15 @@ class GraphScopes(GraphCollections):
     def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
         """A context in which variables are made by `creator(next_creator, **kwargs)`."""
         old = self._variable_creator_stack
-        self._variable_creator_stack = sorted([*old, (priority, creator)], key=lambda pair: pair[0])
+        self._variable_creator_stack = new = sorted([*old, (priority, creator)], key=lambda pair: pair[0])
         try:
             yield
         finally:
+            if self._variable_creator_stack is not new:
+                raise RuntimeError(
+                    "variable_creator_scope ends while another that was entered in it is still open: leave them in the"
+                    " opposite order, and don't enter them across threads that share a graph"
+                )
             self._variable_creator_stack = old
 
 

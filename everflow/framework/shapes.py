@@ -479,6 +479,8 @@ class TensorShape:
     def __reduce__(self) -> tuple[Any, ...]:
         return TensorShape, (self.dims,)
 
+    _v2_behavior = property(lambda self: _plain_sizes, doc="Whether it holds numbers rather than Dimensions.")
+
 
 def as_shape(shape: ShapeLike) -> TensorShape:
     """A TensorShape from a list, number, proto, None or TensorShape."""

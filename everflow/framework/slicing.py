@@ -1,4 +1,5 @@
-"""What a StridedSlice means: its masks and indices spelled out, one entry for each axis that is read or added.
+"""What a StridedSlice means: its masks and indices spelled out, one entry for each axis that is read or added; and what
+an Einsum's equation does: the labels of its axes, single characters, and `...` for dimensions that broadcast.
 
 Both the shape rules and the kernels ask here, so that a static shape and the value at run time can't disagree.
 """
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from everflow.framework.shapes import TensorShape
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
@@ -110,3 +113,54 @@ def _range(dim: int | None, first: int | None, last: int | None, stride: int, fr
 def output_dims(axes: Iterable[Axis]) -> list[int | None]:
     """The dimensions of the slice's result."""
     return [axis.size for axis in axes if axis.kind != "shrink"]
+
+
+# --- equations ------------------------------------------------------------------------------
+
+REST = "..."  # the label of the dimensions that broadcast
+
+
+class Equation(NamedTuple):
+    """The labels of each input and of the output; `...` among them is one label."""
+
+    inputs: list[list[str]]
+    output: list[str]
+
+
+def read_equation(equation: str, count: int) -> Equation:
+    """What an equation for so many tensors says; ValueError where it is none."""
+    left, arrow, right = equation.partition("->")
+    inputs = [_labels(side, equation) for side in left.split(",")]
+    if not arrow or "->" in right or "," in right:
+        raise ValueError(f"An equation has inputs, one '->' and an output: {equation!r}")
+    if len(inputs) != count or count > 2:
+        raise ValueError(f"{equation!r} is an equation of {len(inputs)} tensors (1 or 2 can be), and {count} are given")
+    output = _labels(right, equation)
+    unknown = set(output) - {REST}.union(*inputs)
+    if unknown:
+        raise ValueError(f"No input of {equation!r} has the labels {sorted(unknown)} of its output")
+    return Equation(inputs, output)
+
+
+def _labels(side: str, equation: str) -> list[str]:
+    before, dots, after = side.partition(REST)
+    if "." in before + after:
+        raise ValueError(f"'...' may stand once on each side of {equation!r}, and no other '.'")
+    return [*before, *([REST] if dots else []), *after]
+
+
+def sizes_of_labels(labels: Sequence[str], shape: TensorShape) -> dict[str, TensorShape]:
+    """What each label of one input stands for: a shape of one dimension, or for `...` of any number."""
+    plain = len(labels) - (REST in labels)
+    if shape.ndims is None:
+        return {label: TensorShape(None if label == REST else [None]) for label in labels}
+    if shape.ndims < plain or (shape.ndims > plain and REST not in labels):
+        raise ValueError(f"The subscript {''.join(labels)!r} doesn't fit a tensor of rank {shape.ndims}")
+    found: dict[str, TensorShape] = {}
+    position = 0
+    for label in labels:
+        length = shape.ndims - plain if label == REST else 1
+        part = shape[position : position + length]
+        found[label] = found[label].merge_with(part) if label in found else part
+        position += length
+    return found

@@ -39,6 +39,11 @@ class TypeSpec:
         """What tells two specs of this class apart, as a tuple."""
         raise NotImplementedError(f"{type(self).__name__}._serialize")
 
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> TypeSpec:
+        """The spec that `_serialize` told of."""
+        return cls(*serialization)
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of this type could stand for the other, or be it."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.keras.initializers import deserialize, get, serialize  # noqa: F401  they are public here
-from everflow.ops.array.constants import reshaped_constant
+from everflow.ops.array.constants import constant_v2
 from everflow.ops.random import distributions as random
 from everflow.ops.random import stateless as random_stateless
 from everflow.ops.variables import initializers
@@ -62,7 +62,7 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape, dtype=None):
-        return reshaped_constant(self.value, dtype and dtypes.as_dtype(dtype), shape)
+        return constant_v2(self.value, dtype and dtypes.as_dtype(dtype), shape)
 
     def get_config(self):
         return {"value": self.value}

@@ -122,9 +122,16 @@ def _concat(node: Node) -> Callable | None:
 
 @specialize("Fill")
 def _fill(node: Node) -> Callable | None:
-    dims = _known(node, 0)
-    if dims is None or not node.output_dtypes[0].is_floating or any(d < 0 for d in dims):
-        return None
+    dims = node.constant_input(0)
+    if (
+        dims is None
+        or dims.ndim != 1
+        or not node.output_dtypes[0].is_floating
+        or _rank(node, 1) != 0
+        or (dims < 0).any()
+    ):
+        return None  # or the kernel says what is wrong
+    dims = dims.tolist()
     return lambda shape, value: value.expand(dims).clone(memory_format=torch.contiguous_format)
 
 
@@ -138,9 +145,10 @@ def _is_tensor(node: Node, position: int = 0) -> bool:
 
 def slice_key(node: Node, positions: tuple[int, int, int]) -> tuple | None:
     """What torch's indexing takes for a strided slice, where its bounds are constant and no stride goes backward."""
-    bounds = [_known(node, i) for i in positions]
-    if None in bounds:
-        return None
+    given = [value for i in positions if (value := node.constant_input(i)) is not None]
+    if len(given) < len(positions) or {value.shape for value in given} != {given[0].shape} or given[0].ndim != 1:
+        return None  # or the kernel says what is wrong
+    bounds = [value.tolist() for value in given]
     masks = {name: node.attrs[name] for name in MASKS}
     key: list = []
     for i, (begin, end, stride) in enumerate(zip(*bounds, strict=True)):

@@ -12,7 +12,7 @@ python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
 python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow legacy.inner.eager.execute
-python                tf2                                : legacy.inner.tf2
+python                tf2                                : eager.version_mark
 python                autograph                          : autograph
 python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
 python.autograph.converters continue_statements          : legacy.inner.autograph.continue_statements
@@ -143,7 +143,8 @@ python.framework      test_util                          : test test.*
 python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
 python.framework      error_interpolation                : legacy.inner.error_interpolation
-python.framework      c_api_util func_graph              : framework.graph framework.function* .
+python.framework      function_def_to_graph graph_to_function_def : legacy.inner.function_graphs
+python.framework      c_api_util func_graph              : framework.graph framework.function* . legacy.inner.api_definitions
 
 python.grappler       tf_optimizer item cluster          : tools.grappler
 
@@ -210,44 +211,47 @@ python.layers         utils                              : legacy.inner.layers l
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
 
-python.ops            array_ops                          : . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
+python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
+python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
+python.ops            control_flow_ops control_flow_grad : legacy.gen_ops
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.ops            check_ops                          : debugging . ops.checks.*
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
-python.ops            bitwise_ops                        : bitwise
+python.ops            bitwise_ops                        : bitwise legacy.gen_ops
+python.ops            boosted_trees_ops                  : legacy.inner.ops.boosted_trees
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
 python.ops            custom_gradient                    : . ops.gradients.custom legacy.inner.ops.derivatives
 python.ops            random_grad                        : legacy.inner.ops.derivatives
-python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
+python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input legacy.gen_ops
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
 python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
-python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls legacy.inner.ops.derivatives
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls legacy.inner.ops.derivatives legacy.gen_ops
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn legacy.inner.ops.derivatives
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
-python.ops            image_ops image_ops_impl           : image ops.image.*
-python.ops            init_ops_v2                        : keras.initializers_v2 legacy.inner.initializers_v2 ops.variables.initializers
+python.ops            image_ops image_ops_impl           : image ops.image.* legacy.gen_ops
+python.ops            init_ops_v2                        : legacy.inner.ops.initializers
 python.ops            clustering_ops                     : ops.clustering legacy.gen_ops
 python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
-python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
-python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
+python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.* legacy.gen_ops
+python.ops            logging_ops                        : . ops.io.printing contrib.deprecated legacy.gen_ops
 python.ops            lookup_ops                         : lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
 python.ops            resources                          : ops.variables.resources
 python.ops            op_selector                        : contrib.graph_editor.select contrib.graph_editor.elements
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
-python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
+python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples legacy.gen_ops
 python.ops            partitioned_variables              : . ops.variables.partitioned
 python.ops            quantized_ops                      : quantization .
-python.ops            random_ops stateless_random_ops    : . random ops.random.*
+python.ops            random_ops stateless_random_ops    : . random ops.random.* legacy.gen_ops
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
@@ -257,15 +261,16 @@ python.ops.distributions bijector bijector_impl identity_bijector transformed_di
                                                            contrib.distributions
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps
+python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps legacy.gen_ops
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
-python.ops            standard_ops                       : . legacy.inner.nn
+python.ops            standard_ops                       : . legacy.inner.nn legacy.gen_ops
+python.ops            sdca_ops                           : . legacy.gen_ops
 python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.inner.ops.state_ops legacy.gen_ops
-python.ops            string_ops                         : strings . ops.strings.*
+python.ops            string_ops                         : strings . ops.strings.* legacy.gen_ops
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
 python.ops            summary_ops summary_op_util        : ops.io.summaries
-python.ops            template                           : . ops.variables.template
+python.ops            template                           : . ops.variables.template legacy.inner.ops.templates
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
@@ -454,9 +459,19 @@ compiler.xla          xla_data_pb2                       : protos.xla_data_pb2
 
 # Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
 SAME = frozenset(
-    "python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
+    "python.tf2 python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
     "tools.compatibility.tf_upgrade_v2_main tools.compatibility.tf_upgrade_v2".split()
 )
+
+# Names that mean the function of TensorFlow 2 inside its tree, where those that end in _v1 are of 1; of most others the
+# functions of 1 take all that those of 2 take.
+OF_TWO = {
+    "python.framework.constant_op": "constant",
+    "python.ops.confusion_matrix": "confusion_matrix",
+    "python.ops.nn_ops": "avg_pool2d",
+    "python.ops.parsing_ops": "decode_raw",
+    "python.ops.variables": "Variable",
+}
 
 # The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
 # through, best first.

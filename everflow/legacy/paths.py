@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 import everflow
 from everflow.framework import api_names
-from everflow.legacy.path_table import FOLDERS, SAME, TABLE
+from everflow.legacy.path_table import FOLDERS, OF_TWO, SAME, TABLE
 from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
@@ -138,6 +138,8 @@ class _Served(types.ModuleType):
             raise AttributeError(name)
         if _is_known(f"{self._path}.{name}"):
             return importlib.import_module(f"{self.__name__}.{name}")
+        if name in OF_TWO.get(self._path, "").split():
+            return everflow.compat.v2.wherever(name)
         for module in _load_all([*self._sources, *_by_rule(self._path)]):
             if hasattr(module, name):
                 return getattr(module, name)
@@ -147,7 +149,7 @@ class _Served(types.ModuleType):
         # They hold the functions of both interfaces: `argmax` is that of 1, `argmax_v2` that of 2.
         plain, _, version = name.rpartition("_")
         if version == "v1":
-            return getattr(self, plain)
+            return getattr(everflow if plain in OF_TWO.get(self._path, "").split() else self, plain)
         if version == "v2" and (found := everflow.compat.v2.wherever(plain)):
             return found
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_where_else(name)}", name=name)

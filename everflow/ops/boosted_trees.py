@@ -20,18 +20,39 @@ PRUNING_MODES = {"none": 0, "pre": 1, "post": 2}
 class TreeEnsemble:
     """The trees of a model: created with the variables, saved as a stamp and a serialized message."""
 
-    def __init__(self, name, stamp_token=0, serialized_proto=""):
+    def __init__(self, name, stamp_token=0, is_local=False, serialized_proto=""):
         with name_scope(name, "TreeEnsemble") as name:
             self.handle = raw.BoostedTreesEnsembleResourceHandleOp(container="", shared_name=name, name=name)
-            create = raw.BoostedTreesCreateEnsemble(self.handle, stamp_token, tree_ensemble_serialized=serialized_proto)
+            self.initializer = raw.BoostedTreesCreateEnsemble(
+                self.handle, stamp_token, tree_ensemble_serialized=serialized_proto
+            )
             is_initialized = raw.IsBoostedTreesEnsembleInitialized(self.handle)
-            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _EnsembleSaveable(self.handle, create))
-            register_resource(self.handle, create, is_initialized)
+            if not is_local:
+                add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _EnsembleSaveable(self.handle, self.initializer))
+            register_resource(self.handle, self.initializer, is_initialized, is_shared=not is_local)
 
-    def states(self):
+    resource_handle = property(lambda self: self.handle, doc="The resource.")
+
+    def is_initialized(self):
+        """Whether the resource was created, as a tensor."""
+        return raw.IsBoostedTreesEnsembleInitialized(self.handle)
+
+    def get_stamp_token(self):
+        """How often the trees were changed, as a tensor."""
+        return self.get_states()[0]
+
+    def get_states(self):
         """(stamp, number of trees, of finalized trees, of attempted layers, range of the newest layer's nodes)."""
         states = raw.BoostedTreesGetEnsembleStates(self.handle)
-        return [array.identity(getattr(states, name), name=name) for name in states._fields]
+        return tuple(array.identity(getattr(states, name), name=name) for name in states._fields)
+
+    def serialize(self):
+        """(stamp, the trees as the bytes of a message)."""
+        return tuple(raw.BoostedTreesSerializeEnsemble(self.handle))
+
+    def deserialize(self, stamp_token, serialized_proto):
+        """An op that takes the trees from the bytes of a message."""
+        return raw.BoostedTreesDeserializeEnsemble(self.handle, stamp_token, serialized_proto)
 
 
 class _EnsembleSaveable(SaveableObject):
@@ -49,22 +70,32 @@ class _EnsembleSaveable(SaveableObject):
 class QuantileAccumulator:
     """Sketches of the values of numeric features, a stream for each, and the boundaries of buckets made of them."""
 
-    def __init__(self, epsilon, num_streams, num_quantiles, name="QuantileAccumulator"):
+    def __init__(self, epsilon, num_streams, num_quantiles, name=None, max_elements=None):
         self._epsilon, self._streams, self._quantiles = epsilon, num_streams, num_quantiles
-        with name_scope(name) as name:
+        counted = {} if max_elements is None else {"max_elements": max_elements}
+        with name_scope(name, "QuantileAccumulator") as name:
             self.handle = raw.BoostedTreesQuantileStreamResourceHandleOp(container="", shared_name=name, name=name)
-            create = raw.BoostedTreesCreateQuantileStreamResource(self.handle, epsilon, num_streams)
+            self.initializer = raw.BoostedTreesCreateQuantileStreamResource(
+                self.handle, epsilon, num_streams, **counted
+            )
             is_initialized = raw.IsBoostedTreesQuantileStreamResourceInitialized(self.handle)
-        add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _BoundariesSaveable(self.handle, create, num_streams))
-        register_resource(self.handle, create, is_initialized)
+        self.saveable = QuantileAccumulatorSaveable(self.handle, self.initializer, num_streams, self.handle.name)
+        add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self.saveable)
+        register_resource(self.handle, self.initializer, is_initialized)
 
-    def boundaries(self):
+    resource_handle = property(lambda self: self.handle, doc="The resource.")
+
+    def is_initialized(self):
+        """Whether the resource was created, as a tensor."""
+        return raw.IsBoostedTreesQuantileStreamResourceInitialized(self.handle)
+
+    def get_bucket_boundaries(self):
         """The boundaries of each stream's buckets."""
         return raw.BoostedTreesQuantileStreamResourceGetBucketBoundaries(self.handle, num_features=self._streams)
 
-    def add(self, values, example_weights):
+    def add_summaries(self, float_columns, example_weights):
         """An op that counts a batch: values of each stream."""
-        summaries = raw.BoostedTreesMakeQuantileSummaries(values, example_weights, self._epsilon)
+        summaries = raw.BoostedTreesMakeQuantileSummaries(float_columns, example_weights, self._epsilon)
         return raw.BoostedTreesQuantileStreamResourceAddSummaries(self.handle, summaries)
 
     def flush(self):
@@ -72,12 +103,16 @@ class QuantileAccumulator:
         return raw.BoostedTreesQuantileStreamResourceFlush(self.handle, self._quantiles)
 
 
-class _BoundariesSaveable(SaveableObject):
-    def __init__(self, handle, create_op, num_streams):
-        self._handle, self._create_op = handle, create_op
-        boundaries = raw.BoostedTreesQuantileStreamResourceGetBucketBoundaries(handle, num_features=num_streams)
-        specs = [SaveSpec(tensor, "", f"{handle.name}_bucket_boundaries_{i}") for i, tensor in enumerate(boundaries)]
-        super().__init__(handle, specs, handle.name)
+class QuantileAccumulatorSaveable(SaveableObject):
+    """The boundaries of buckets in a checkpoint."""
+
+    def __init__(self, resource_handle, create_op, num_streams, name):
+        self._handle, self._create_op = resource_handle, create_op
+        boundaries = raw.BoostedTreesQuantileStreamResourceGetBucketBoundaries(
+            resource_handle, num_features=num_streams
+        )
+        specs = [SaveSpec(tensor, "", f"{name}_bucket_boundaries_{i}") for i, tensor in enumerate(boundaries)]
+        super().__init__(resource_handle, specs, name)
 
     def restore(self, restored_tensors, restored_shapes):
         with control_dependencies([self._create_op]):

@@ -64,8 +64,7 @@ class ArrayAssertions:
         if _any_ragged(a, b):
             self._close_lists(*self._checked_lists(a, b), rtol, atol, path, msg)
             return
-        if hasattr(a, "_asdict") and hasattr(b, "_asdict"):
-            a, b = a._asdict(), b._asdict()
+        a, b = (value._asdict() if hasattr(value, "_asdict") else value for value in (a, b))
         if isinstance(a, dict) != isinstance(b, dict):
             raise ValueError(f"Of a{path} and b{path} only one is a dict. {msg}")
         if isinstance(a, dict):
@@ -181,7 +180,11 @@ class ArrayAssertions:
 
     def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
         """That two arrays differ by `err` at most, in the Euclidean norm."""
-        self.assertTrue(np.linalg.norm(ndarray1 - ndarray2) < err, msg)
+        self.assertTrue(self._NDArrayNear(ndarray1, ndarray2, err), msg)
+
+    def _NDArrayNear(self, ndarray1, ndarray2, err):
+        """Whether two arrays have one shape and differ by less than `err` in the Euclidean norm."""
+        return ndarray1.shape == ndarray2.shape and bool(np.linalg.norm(ndarray1 - ndarray2) < err)
 
     def assertDTypeEqual(self, target, expected_dtype):
         self.assertEqual(self._GetNdArray(target).dtype, expected_dtype)

@@ -118,7 +118,7 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
         if value is None:
             value = _start_value(tensor, shape)
         assert list(np.shape(value)) == shape, f"x_init_value has shape {np.shape(value)}, wanted {shape}"
-        arrays.append(np.ascontiguousarray(value, tensor.dtype.base_dtype.as_numpy_dtype))
+        arrays.append(np.array(value, tensor.dtype.base_dtype.as_numpy_dtype, order="C"))
     results = []
     for tensor, value in zip(xs, arrays, strict=True):
         others = {**feed, **{t: v for t, v in zip(xs, arrays, strict=True) if t is not tensor}}

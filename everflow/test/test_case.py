@@ -27,6 +27,8 @@ from everflow.test.environment import gpu_device_name
 
 _SEED = 87654321
 _GRAPH_DEF_VERSION = 134
+# What a text says before the type of a message of any kind, and what our descriptors say.
+_ANY = ("type.googleapis.com/tensorflow.", "type.googleapis.com/everflow.")
 
 
 class _CheckedThread:
@@ -203,16 +205,16 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def captureWritesToStream(self, stream):
         """What is written to a stream such as sys.stderr, also by code that isn't Python: `.contents()` gives it."""
         saved = os.dup(stream.fileno())
-        with tempfile.TemporaryFile() as kept:
+        handle, path = tempfile.mkstemp(dir=self.get_temp_dir())  # read after the block, too
+        stream.flush()
+        os.dup2(handle, stream.fileno())
+        try:
+            yield _Captured(stream, path)
+        finally:
             stream.flush()
-            os.dup2(kept.fileno(), stream.fileno())
-            captured = _Captured(stream, kept)
-            try:
-                yield captured
-            finally:
-                captured.close()
-                os.dup2(saved, stream.fileno())
-                os.close(saved)
+            os.dup2(saved, stream.fileno())
+            os.close(saved)
+            os.close(handle)
 
     # --- devices, messages, errors
 
@@ -226,7 +228,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if not isinstance(expected, type(message)):
             if not isinstance(expected, str):
                 self.fail(f"Can't compare protos of type {type(expected)} and {type(message)}. {msg or ''}")
-            expected = text_format.Parse(expected, type(message)())
+            expected = text_format.Parse(expected.replace(*_ANY), type(message)())
         if expected != message:
             self.assertMultiLineEqual(str(expected), str(message), msg=msg)
 
@@ -273,18 +275,12 @@ TensorFlowTestCase = TestCase  # its name inside TensorFlow
 
 
 class _Captured:
-    def __init__(self, stream, kept):
+    def __init__(self, stream, path):
         self._stream = stream
-        self._kept = kept
-        self._all: str | None = None
+        self._path = path
 
     def contents(self):
         """What was written so far, as text."""
-        if self._all is not None:
-            return self._all
         self._stream.flush()
-        return os.pread(self._kept.fileno(), os.fstat(self._kept.fileno()).st_size, 0).decode()
-
-    def close(self):
-        """Keep what was written: the file goes."""
-        self._all = self.contents()
+        with open(self._path, encoding="utf-8", errors="replace") as kept:
+            return kept.read()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.eager import v2_behavior
+from everflow.eager import version_mark
 from everflow.eager.mode import eager_mode
 from everflow.ops.control_flow import switches
 
@@ -25,7 +25,7 @@ def test_switching_two_off_leaves_one():
     tf.enable_control_flow_v2()
     tf.disable_v2_behavior()
     assert not tf.resource_variables_enabled() and not switches.control_flow_v2_enabled()
-    assert not v2_behavior.is_two()
+    assert not version_mark.enabled()
 
 
 def test_what_is_so_anyway_stays_so():
@@ -48,9 +48,9 @@ print(tf.get_default_graph() is x.graph)
 
 def test_all_at_once():
     assert run("""
-from everflow.eager import v2_behavior
+from everflow.eager import version_mark
 tf.enable_v2_behavior()
-print(tf.executing_eagerly(), tf.resource_variables_enabled(), tf.control_flow_v2_enabled(), v2_behavior.is_two())
+print(tf.executing_eagerly(), tf.resource_variables_enabled(), tf.control_flow_v2_enabled(), version_mark.enabled())
 x = tf.constant([1, 2])
 print((x == [1, 3]).numpy(), tf.shape(x).shape[0], tf.TensorShape([None, 2]))
 tf.disable_v2_behavior()

@@ -128,17 +128,6 @@ def test_where_things_on_a_stack_come_from():
     assert first.set_filename_and_line_from_caller(offset=1000) == first.HEURISTIC_USED
 
 
-def test_the_mark_of_tensorflow_2(monkeypatch):
-    from tensorflow.python import tf2
-
-    monkeypatch.setattr("everflow.eager.v2_behavior._marked", None)
-    assert not tf2.enabled()
-    monkeypatch.setenv("TF2_BEHAVIOR", "1")
-    assert tf2.enabled()
-    tf2.disable()
-    assert not tf2.enabled()
-
-
 def test_the_context_of_eager_execution():
     from tensorflow.python.eager import context
 

@@ -11,18 +11,18 @@ R = tf.raw_ops
 
 
 def fill(sess, accumulator, values):
-    sess.run(accumulator.add([tf.constant(values, tf.float32)], tf.ones([len(values)])))
+    sess.run(accumulator.add_summaries([tf.constant(values, tf.float32)], tf.ones([len(values)])))
     sess.run(accumulator.flush())
-    return sess.run(accumulator.boundaries())
+    return sess.run(accumulator.get_bucket_boundaries())
 
 
 def test_an_ensemble_begins_empty(sess):
     ensemble = TreeEnsemble("trees", stamp_token=3)
-    assert [t.shape.as_list() for t in ensemble.states()] == [[], [], [], [], [2]]
+    assert [t.shape.as_list() for t in ensemble.get_states()] == [[], [], [], [], [2]]
     with pytest.raises(tf.errors.OpError):
-        sess.run(ensemble.states())
+        sess.run(ensemble.get_states())
     sess.run(initialize_resources(shared_resources()))
-    stamp, trees, finalized, layers, _ = sess.run(ensemble.states())
+    stamp, trees, finalized, layers, _ = sess.run(ensemble.get_states())
     assert (stamp, trees, finalized, layers) == (3, 0, 0, 0)
 
 
@@ -48,8 +48,8 @@ def test_resources_are_saved_and_restored(tmp_path):
     with tf.Graph().as_default(), tf.Session() as sess:
         ensemble, accumulator, init, saver = model()
         saver.restore(sess, path)
-        assert sess.run(ensemble.states())[0] == 5
-        np.testing.assert_array_equal(sess.run(accumulator.boundaries())[0], boundaries)
+        assert sess.run(ensemble.get_states())[0] == 5
+        np.testing.assert_array_equal(sess.run(accumulator.get_bucket_boundaries())[0], boundaries)
 
 
 def test_shapes_that_are_known_before_a_run():

@@ -52,7 +52,7 @@ def _boosted_trees_model_fn(features, labels, mode, model, explain):
         quantiles, boundaries = None, ()
         if tree_features.numeric_columns:
             quantiles = QuantileAccumulator(model.epsilon, tree_features.num_numeric, tree_features.num_quantiles)
-            boundaries = quantiles.boundaries()
+            boundaries = quantiles.get_bucket_boundaries()
         if mode != ModeKeys.TRAIN:
             buckets = tree_features.transform(features, boundaries)
             logits = raw.BoostedTreesPredict(ensemble.handle, buckets, logits_dimension=head.logits_dimension)
@@ -100,7 +100,7 @@ class _Step:
             self._buckets = self._tree_features.transform(self._features, self._boundaries)
             tree_ids, node_ids, logits = _nothing_cached(array.shape(self._labels)[0], self._head.logits_dimension)
         with control_dependencies([no_op()]):
-            stamp, num_trees, self.finalized_trees, self.attempted_layers, newest = self._ensemble.states()
+            stamp, num_trees, self.finalized_trees, self.attempted_layers, newest = self._ensemble.get_states()
             partial, self._tree_ids, self._node_ids = raw.BoostedTreesTrainingPredict(
                 self._ensemble.handle, tree_ids, node_ids, self._buckets, logits_dimension=self._head.logits_dimension
             )
@@ -203,7 +203,7 @@ class _Step:
 
     def _update_quantiles(self):
         with name_scope("UpdateQuantile"):
-            added = self._quantiles.add(self._tree_features.numbers(self._features), self._weights)
+            added = self._quantiles.add_summaries(self._tree_features.numbers(self._features), self._weights)
             if self._model.train_in_memory:
                 with control_dependencies([added]), control_dependencies([self._quantiles.flush()]):
                     return self._boundaries_ready.assign(True).op

@@ -235,13 +235,17 @@ def broadcast_gradient_args(s0: torch.Tensor, s1: torch.Tensor) -> tuple[torch.T
 
 @fresh("Fill")
 def fill(dims: torch.Tensor, value: AnyTensor) -> AnyTensor:
+    if dims.ndim != 1:
+        raise invalid(f"dims must be a vector, not of shape {bracketed(dims.shape)}")
+    if value.ndim:
+        raise invalid(f"value must be a scalar, not of shape {bracketed(value.shape)}")
     shape = dims_of(dims)
     for d in shape:
         if d < 0:
             raise invalid(f"Dimension {d} must be >= 0")
     if is_text(value):
         return np.full(shape, value[()], dtype=object)
-    return value.reshape(()).expand(shape).clone(memory_format=torch.contiguous_format)
+    return value.expand(shape).clone(memory_format=torch.contiguous_format)
 
 
 @safe("ZerosLike")

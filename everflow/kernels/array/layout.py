@@ -59,14 +59,14 @@ def _checked_paddings(input: AnyTensor, paddings: torch.Tensor) -> list[list[int
     if paddings.ndim != 2 or paddings.shape[1] != 2:
         raise invalid(f"paddings must be a matrix with 2 columns: {bracketed(paddings.shape)}")
     pairs = paddings.tolist()
-    if len(pairs) != input.ndim and not (len(pairs) == 1 and input.ndim == 0):
+    if len(pairs) != input.ndim:
         raise invalid(
             f"The first dimension of paddings must be the rank of inputs{bracketed(paddings.shape)} {bracketed(input.shape)}"
         )
     for before, after in pairs:
         if before < 0 or after < 0:
             raise invalid(f"Paddings must be non-negative: {before} {after}")
-    return pairs if input.ndim else []
+    return pairs
 
 
 @kernel("Pad", result=same(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -229,6 +230,9 @@ def decode_csv(
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
         raise _csv_error("field_delim should be only 1 char")
+    for index, default in enumerate(record_defaults):
+        if default.ndim > 1 or math.prod(default.shape) > 1:
+            raise _csv_error(f"record_defaults[{index}] must be a scalar or a vector of one value at most")
     found = _decode_compiled(records, record_defaults, OUT_TYPE, delimiter, use_quote_delim, na_value, select_cols)
     if found is not None:
         return found

@@ -62,8 +62,8 @@ def sign(x: torch.Tensor) -> torch.Tensor:
 
 @safe("Round")
 def round_half_to_even(x: torch.Tensor) -> torch.Tensor:
-    # Adding zero turns the -0.0 that torch makes of -0.3 into the 0.0 of TensorFlow.
-    return torch.round(x).add_(0.0) if x.is_floating_point() else x.clone()
+    # Adding zero turns the -0.0 that torch makes of -0.3 into the 0.0 of TensorFlow, where -0.0 itself stays.
+    return torch.where(x == 0, x, torch.round(x).add_(0.0)) if x.is_floating_point() else x.clone()
 
 
 @safe("Reciprocal", "Inv")
@@ -168,7 +168,7 @@ lower_maps(
 
 @lowers("Round")
 def _lower_round(x: Value) -> Value:
-    return apply("rint", x) + 0.0
+    return select(x.equals(0), x, apply("rint", x) + 0.0)
 
 
 @lowers("Sign")

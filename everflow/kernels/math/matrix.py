@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.facts import view
 from everflow.kernels.math.dtypes import shape_text
 from everflow.kernels.math.products import is_surely_small, multiply
-from everflow.kernels.registry import kernel, library, specialize
+from everflow.kernels.registry import library, specialize
 from everflow.native.lowering import lowers
 from everflow.native.values import product as matrix_product
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
-    from everflow.kernels.tensors import AnyTensor
     from everflow.native.values import Value as Expression
 
 
@@ -109,11 +107,6 @@ def _adjoint(x: torch.Tensor) -> torch.Tensor:
 def sparse_matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
     """The sparseness of the inputs is a hint only; both sides become float32."""
     return matmul(a.to(torch.float32), b.to(torch.float32), transpose_a=transpose_a, transpose_b=transpose_b)
-
-
-@kernel("Einsum", result=view(0), threads_matter_from=0)
-def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
-    return torch.einsum(equation, *inputs)
 
 
 # --- as expressions -------------------------------------------------------------------------------

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 def reduced_axes(axis: torch.Tensor, rank: int) -> list[int]:
     """The axes named by an axis tensor, without negatives and repetitions, in order."""
-    axes = axis.tolist()
-    if not isinstance(axes, list):
-        axes = [axes]
+    axes = axis.reshape(-1).tolist()
     for a in axes:
         if not -rank <= a < rank:
             raise InvalidArgumentError(

@@ -65,7 +65,8 @@ def relu6(x: torch.Tensor) -> torch.Tensor:
 @with_unsigned
 def relu_grad(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     if grad.is_floating_point():
-        return torch.ops.aten.threshold_backward(grad, x, 0)
+        # Zero where x is NaN, as in TensorFlow; threshold_backward passes the gradient on there.
+        return torch.ops.aten.leaky_relu_backward(grad, x, 0.0, False)
     return grad * (x > 0).to(grad.dtype)
 
 
@@ -345,7 +346,7 @@ def _lower_relu6(x: Value) -> Value:
 
 @lowers("ReluGrad")
 def _lower_relu_grad(grad: Value, x: Value) -> Value:
-    return select(x <= 0, 0, grad)
+    return select(x > 0, grad, grad * 0)
 
 
 @lowers("Relu6Grad")

@@ -19,9 +19,11 @@ from everflow.ops.control_flow.switches import control_flow_v2_enabled
 
 __all__ = [
     "CheckInputFromValidContext",
+    "EnableControlFlowV2",
     "GetContainingCondContext",
     "GetContainingWhileContext",
     "GetContainingXLAContext",
+    "GetLoopConstantEnter",
     "GetOutputContext",
     "GetWhileContext",
     "GraphOrParentsInXlaContext",
@@ -39,6 +41,8 @@ __all__ = [
     "IsLoopSwitch",
     "IsMerge",
     "IsSwitch",
+    "OpInContext",
+    "TensorInContext",
     "XLAControlFlowContext",
     "_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE",
     "_case_helper",
@@ -48,6 +52,31 @@ __all__ = [
     "output_all_intermediates",
 ]
 _MERGE = ("Merge", "RefMerge")
+
+
+def EnableControlFlowV2(graph):
+    """Whether branches and loops drawn in a graph become functions."""
+    return control_flow_v2_enabled() or graph.building_function
+
+
+def GetLoopConstantEnter(value):
+    """The op that brings a value into a loop where that stays the same in all iterations, seen through ops that hand it
+    on; None where there is none.
+    """
+    op = value.op
+    while op.type in ("Switch", "RefSwitch", "Identity", "RefIdentity"):
+        op = op.inputs[0].op
+    return op if IsLoopConstantEnter(op) else None
+
+
+def OpInContext(op, ctxt):
+    """Whether an op is in a context."""
+    return IsContainingContext(op._control_flow_context, ctxt)
+
+
+def TensorInContext(tensor, ctxt):
+    """Whether a tensor is made in a context."""
+    return OpInContext(tensor.op, ctxt)
 
 
 def GetContainingWhileContext(ctxt, stop_ctxt=None):
@@ -148,8 +177,10 @@ def output_all_intermediates():
 
 
 def _get_graph(while_op, func_attr_name):
-    """The body of the function that an op names in an attribute."""
-    return while_op.graph._get_function(while_op.attrs[func_attr_name].name).body().graph
+    """The body of the function that an op names in an attribute, with its inputs and outputs."""
+    body = while_op.graph._get_function(while_op.attrs[func_attr_name].name).body()
+    body.graph.inputs, body.graph.outputs = body.inputs, body.outputs
+    return body.graph
 
 
 def get_func_graphs(op):

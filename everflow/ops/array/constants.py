@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from everflow.framework import dtypes, nest
+from everflow.framework import dtypes, errors, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.op_defs import get
@@ -43,8 +45,26 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     return _constant(value, dtype, shape, name, verify_shape)
 
 
-def reshaped_constant(value, dtype=None, shape=None, name="Const"):
-    """A constant of as many values as its shape wants, or one that repeats; other numbers raise TypeError."""
+def constant_v2(value, dtype=None, shape=None, name="Const"):
+    """A tensor with a fixed value: as many values as `shape` takes, or one for all places.
+
+    Args:
+        value: A number, string, list or array.
+        dtype: The type; that of the value if None.
+        shape: The shape; that of the value if None.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: If the values don't fit the type, or are neither one nor as many as the shape takes.
+
+    Example:
+        >>> sess.run(tf.compat.v2.constant([1, 2, 3, 4], shape=[2, 2]))
+        array([[1, 2],
+               [3, 4]], dtype=int32)
+    """
     return _constant(value, dtype, shape, name, allow_broadcast=True)
 
 
@@ -65,7 +85,12 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     if graph.executes and dtype is None and isinstance(value, (list, tuple)):
         dtype = _type_of_first(value)
     try:
-        array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast, arrays=graph.executes)
+        if graph.executes:
+            array, found, _ = constant_array(value, dtype, arrays=True)
+            array = array if shape is None else _in_shape(array, shape, verify_shape)
+            shape = array.shape
+        else:
+            array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
     except TypeError as e:
         if graph.executes and not _holds_one_kind(value):
             raise ValueError(f"{value!r}, of {type(value)}, can't become a tensor: {e}") from None
@@ -77,6 +102,22 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     return graph.add_op(
         get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name
     ).outputs[0]
+
+
+def _in_shape(array, shape, verify_shape):
+    """An array as a constant of a shape when executing eagerly: as many values as that takes, or a scalar for all."""
+    shape = tuple(TensorShape(shape).as_list())
+    if None in shape:
+        raise ValueError(f"A constant's shape must be known: {shape}")
+    if verify_shape and array.shape != shape or array.size not in (1, math.prod(shape)):
+        raise TypeError(f"A constant of shape {shape} can't be made of values of shape {array.shape}")
+    if array.size == math.prod(shape):
+        return array.reshape(shape)
+    if array.ndim:
+        raise errors.InvalidArgumentError(
+            None, None, f"Only a scalar fills a constant of shape {shape}, not values of shape {array.shape}"
+        )
+    return np.broadcast_to(array, shape)
 
 
 def _type_of_first(values):

@@ -69,8 +69,13 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         if executing_eagerly():
             index = int(branch_index)
             return functions[index if 0 <= index < len(functions) else -1]()
-        branches = [_Branch(function, branch_index, scope, f"branch{i}") for i, function in enumerate(functions)]
-        return _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case", by_index=True)
+        return functional_case(branch_index, functions, scope)
+
+
+def functional_case(branch_index, functions, scope):
+    """What the function at an index returns, as outputs of a `Case`; `scope` is its name with a slash."""
+    branches = [_Branch(function, branch_index, scope, f"branch{i}") for i, function in enumerate(functions)]
+    return _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case", by_index=True)
 
 
 def _functions_in_order(branch_fns):

@@ -65,7 +65,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
-        shapes = functools.partial(_flat_invariants, _kept_shapes(loop_vars, shape_invariants))
+        shapes = functools.partial(flat_invariants, kept_shapes(loop_vars, shape_invariants))
         return functional_loop(
             cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, return_same_structure
         )
@@ -133,13 +133,13 @@ def _counted(cond, body, loop_vars, maximum_iterations, alone):
 def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_same_structure=False):
     """Build the nodes of a loop in `context`; returns what comes out of its Exits, structured as the body's result."""
     flat = nest.flatten(loop_vars, expand_composites=True)
-    kept = _kept_shapes(loop_vars, shape_invariants)
+    kept = kept_shapes(loop_vars, shape_invariants)
     if any(x is None for x in flat):
         # The types are TensorFlow's.
         error = AttributeError if shape_invariants is None else TypeError
         raise error(f"A loop variable must be a tensor or what becomes one, but one of {loop_vars} is None.")
     tensors = [convert_to_tensor_or_composite(flow_of(x)) for x in flat]
-    shapes = _flat_invariants(kept, tensors)
+    shapes = flat_invariants(kept, tensors)
     with context:
         body_result, exits = _build(context, pred, body, loop_vars, flat, tensors, shapes)
     outputs = with_flows_of(nest.flatten(body_result, expand_composites=True), exits)
@@ -149,7 +149,7 @@ def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_sam
     return packed[0] if len(exits) == 1 else packed
 
 
-def _kept_shapes(loop_vars, shape_invariants):
+def kept_shapes(loop_vars, shape_invariants):
     """(number of tensors, the shapes they keep) of each loop variable; None where the caller leaves that to the tensor
     itself.
     """
@@ -167,7 +167,7 @@ def _kept_shapes(loop_vars, shape_invariants):
     return kept
 
 
-def _flat_invariants(kept, tensors):
+def flat_invariants(kept, tensors):
     """The shape that each tensor of the loop variables keeps: its own, or what the caller allows it."""
     tensors = iter(tensors)
     shapes = []

@@ -245,6 +245,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
     def initialize(self, table):
         """An op that fills the table."""
         check_table_dtypes(table, self._keys.dtype, self._values.dtype)
+        self._keys.shape.with_rank(1).merge_with(self._values.shape)  # as many values as keys
         with name_scope(self._name, values=(table.resource_handle, self._keys, self._values)):
             op = raw.LookupTableImportV2(table.resource_handle, self._keys, self._values)
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
@@ -287,6 +288,8 @@ class IdTableWithHashBuckets(LookupInterface):
             )
         else:
             key_dtype = dtypes.string if key_dtype is None else dtypes.as_dtype(key_dtype)
+            if not (key_dtype == dtypes.string or key_dtype.is_integer):
+                raise TypeError(f"key_dtype must be of strings or integers, not {key_dtype.name}")
             self._given_name = name or "hash_bucket"
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"hasher_spec must be FastHashSpec or a StrongHashSpec, not {type(hasher_spec)}")

@@ -141,7 +141,11 @@ class _SpaceToBatch:
         paddings = _fill_between(paddings, 0, self._dims)
         crops = _fill_between(crops, 0, self._dims)
         cut = space_to_batch_nd(input=images, block_shape=rates, paddings=paddings)
-        return batch_to_space_nd(self._build(cut, second, "VALID"), block_shape=rates, crops=crops)
+        parts = self._build(cut, second, "VALID")
+        whole = batch_to_space_nd(parts, block_shape=rates, crops=crops)
+        if self._dims[0] == 2 and parts.shape.rank is not None:  # channels come first, between what is put together
+            whole.set_shape([None, parts.shape.dims[1], *[None] * (parts.shape.rank - 2)])
+        return whole
 
 
 def _same_paddings(filter_shape, rate_tensor, rates, spatial: int):

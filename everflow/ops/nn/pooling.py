@@ -119,6 +119,11 @@ def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, in
     return avg_pool(value, ksize, strides, padding, data_format, name, input)
 
 
+def avg_pool2d_v2(input, ksize, strides, padding, data_format="NHWC", name=None):
+    """`avg_pool2d` with the images called `input`, and a name of its own in the graph."""
+    return _pooled("AvgPool2D", "AvgPool", input, ksize, strides, padding, data_format, name)
+
+
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The largest entry under each window of volumes.
 

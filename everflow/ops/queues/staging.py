@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
@@ -46,15 +47,19 @@ class StagingArea:
         return {"shared_name": self._name, "capacity": self._capacity, "memory_limit": self._memory_limit}
 
     def put(self, values, name=None):
-        """An op that puts an element in: a list, or a dictionary where the components have names."""
+        """An op that puts an element in: a tensor, a list of them, or a dictionary where the components have names."""
+        if isinstance(values, Tensor):
+            values = [values]
         with name_scope(
             name, f"{self._name}_put", list(values.values()) if isinstance(values, dict) else values
         ) as scope:
-            values = in_order(values, self._names)
-            if len(values) != len(self._dtypes):
+            known = self._names and isinstance(values, dict) and set(values) <= set(self._names)
+            values = in_order(values, [name for name in self._names if name in values] if known else self._names)
+            # As in TensorFlow, there may be fewer: what is got then has fewer, too.
+            if len(values) > len(self._dtypes):
                 raise ValueError(f"Expected {len(self._dtypes)} values, got {len(values)}")
             values = [convert_to_tensor(v) for v in values]
-            for value, dtype, shape in zip(values, self._dtypes, self._shapes, strict=True):
+            for value, dtype, shape in zip(values, self._dtypes, self._shapes, strict=False):
                 if value.dtype.base_dtype != dtype:
                     raise ValueError(f"Datatypes do not match. '{value.dtype.name}' != '{dtype.name}'")
                 value.shape.assert_is_compatible_with(shape)

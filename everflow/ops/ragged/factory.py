@@ -42,7 +42,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         if shape and shape[0] == 0:  # nothing is filled in where there is nothing
             values = np.zeros(shape, (dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)).as_numpy_dtype)
         name = "values" if nested else "Const"
-        return constants.reshaped_constant(values, dtype, shape, name)
+        return constants.constant_v2(values, dtype, shape, name)
 
     with name_scope(name, "RaggedConstant"):
         return _build(make, splits, pylist, dtype, ragged_rank, inner_shape)

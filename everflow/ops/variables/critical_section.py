@@ -99,13 +99,21 @@ class CriticalSection:
         inside = set(drawn)
         outside = dict.fromkeys(t for op in drawn for t in op.inputs if t.op not in inside and t.op is not lock_op)
         resources = {t for t in outside if t.dtype.base_dtype == dtypes.resource}
-        if self._handle in resources:
+        if any(map(self._is_own, resources)):
             raise ValueError(
                 f"fn uses the CriticalSection that it is to run in, {self._handle.name}: it would wait for itself, which deadlocks"
             )
         if outside:
             lock_op._add_control_input(group(*dict.fromkeys(t.op for t in outside)))
         return resources
+
+    def _is_own(self, handle):
+        """Whether a handle is of this lock: this one, or another node that shares it by name."""
+        if handle is self._handle:
+            return True
+        names = ("container", "shared_name")
+        own, other = self._handle.op, handle.op
+        return other.type == own.type and all(other.get_attr(name) == own.get_attr(name) for name in names)
 
     def _check_others(self, lock_op, resources, exclusive):
         executions = get_collection_ref(CRITICAL_SECTION_EXECUTIONS)

@@ -356,7 +356,7 @@ class _UnreadVariable(BaseResourceVariable):
             with control_dependencies([parent_op]):
                 self._graph_element = raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
-    name = property(lambda self: self._handle_name if executing_eagerly() else self._parent_op.name)
+    name = property(lambda self: "UnreadVariable" if self._parent_op is None else self._parent_op.name)
     op = property(lambda self: self._parent_op, doc="The operation that changed the variable.")
 
     def _read_variable_op(self):

@@ -7,6 +7,7 @@ import enum
 import inspect
 
 from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import (
     add_to_collection,
@@ -64,8 +65,10 @@ class PartitionInfo:
     def single_slice_dim(self, shape):
         """The one axis along which a part of this shape is cut, or None; ValueError where there are several."""
         _check_sizes("shape", shape, self.full_shape)
-        if any(part > whole for part, whole in zip(shape, self.full_shape, strict=True)):
-            raise ValueError(f"A part of shape {shape} is larger than the whole variable, {self.full_shape}")
+        if any(at + part > whole for at, part, whole in zip(self.var_offset, shape, self.full_shape, strict=True)):
+            raise ValueError(
+                f"A part of shape {shape} at {self.var_offset} doesn't lie in the whole variable, {self.full_shape}"
+            )
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
         if len(cut) > 1:
             raise ValueError(
@@ -158,10 +161,6 @@ class VariableStore:
         given = locals()
         options = {option: given[option] for option in _OPTIONS}
         if executing_eagerly():
-            if partitioner is not None:
-                raise NotImplementedError(
-                    f"When executing eagerly, variables have no parts: {name!r} can't have a partitioner"
-                )
             # A read is a value: there is nothing to cache.
             reuse, options["use_resource"], options["caching_device"] = AUTO_REUSE, True, None
         is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
@@ -230,6 +229,7 @@ class VariableStore:
             raise ValueError(f"Variable {name} was made in one piece: ask for it without a partitioner")
         shape = as_shape(shape)
         if from_value:
+            initializer = convert_to_tensor(initializer)
             shape = shape.merge_with(initializer.get_shape())
         partitions = None
         if not reuse or partitioner:
@@ -253,7 +253,8 @@ class VariableStore:
                 )
             )
         whole = PartitionedVariable(name=name, shape=shape, dtype=dtype, variable_list=parts, partitions=partitions)
-        self._partitioned_vars[name] = whole
+        if self.keeps_eager or not executing_eagerly():
+            self._partitioned_vars[name] = whole
         return whole
 
     def _make_part(

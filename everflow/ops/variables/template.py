@@ -92,11 +92,11 @@ class Template:
 
     def _call(self, args, kwargs):
         """Call the function; a later call that makes trainable variables without `get_variable` raises."""
-        before = len(get_collection(GraphKeys.TRAINABLE_VARIABLES))
+        before = len(self._all_trainable())
         global_before = len(get_collection(GraphKeys.GLOBAL_VARIABLES))
         result = self._func(*args, **kwargs)
         if self._called:
-            made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
+            made = self._all_trainable()[before:]
             if made:
                 raise ValueError(
                     f"A later call of template {self._name!r} made trainable variables, {made}: use tf.get_variable"
@@ -110,6 +110,10 @@ class Template:
                 )
         self._called = True
         return result
+
+    def _all_trainable(self):
+        """All trainable variables of the graph."""
+        return get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
     _variables_created = property(lambda self: self._called, doc="Whether a call has come to its end.")
     name = property(lambda self: self._name)
@@ -156,6 +160,9 @@ class EagerTemplate(Template):
     def __call__(self, *args, **kwargs):
         with self._store.as_default():
             return super().__call__(*args, **kwargs)
+
+    def _all_trainable(self):
+        return self._store.trainable_variables()
 
     def _in_scope(self, key):
         # Local and global variables are not told apart here.

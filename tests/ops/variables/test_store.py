@@ -77,8 +77,9 @@ def test_initializers_are_told_of_their_part():
 
 def test_where_a_part_begins():
     info = PartitionInfo([4, 6], [0, 3])
-    assert info.single_slice_dim([4, 3]) == 1 and info.single_offset([4, 6]) == 0
-    for shape in ([2, 3], [4], 3):
+    assert info.single_slice_dim([4, 3]) == 1 and info.single_offset([4, 3]) == 3
+    assert PartitionInfo([4, 6], [0, 0]).single_offset([4, 6]) == 0
+    for shape in ([2, 3], [4], 3, [4, 6]):
         with pytest.raises((TypeError, ValueError)):
             info.single_slice_dim(shape)
     for arguments in (([4], [4]), ([4], [-1]), ([4], [0, 0]), (4, [0])):

@@ -15,6 +15,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
 
 
 class Bijector:
@@ -47,7 +49,7 @@ class Bijector:
         forward, inverse = forward_min_event_ndims, inverse_min_event_ndims
         self._forward_min_event_ndims = inverse if forward is None else forward
         self._inverse_min_event_ndims = forward if inverse is None else inverse
-        self._name = name or re.sub("([a-z0-9])([A-Z])", r"\1_\2", type(self).__name__).lower()
+        self._name = name or re.sub("([a-z0-9])([A-Z])", r"\1_\2", type(self).__name__.lstrip("_")).lower()
         # Pairs that were mapped, so that going back gives the tensor one came from.
         self._known: dict = {"forward": {}, "inverse": {}}
         self._constant_log_det: dict = {}
@@ -202,7 +204,8 @@ class Bijector:
             raise ValueError(f"Input must have rank at least {least}. Instead: {value.shape.ndims}")
         rank = array.rank(value)
         ones = array.ones(array.shape(value)[rank - event_ndims : rank - least], dtype=log_det.dtype)
-        axes = list(range(-(event_ndims - least), 0)) if isinstance(event_ndims, int) else None
+        first = least - event_ndims
+        axes = list(range(first, 0)) if isinstance(event_ndims, int) else math.range(first, 0)
         result = math.reduce_sum(ones * log_det, axis=axes)
         if value.shape.ndims is not None and log_det.shape.ndims is not None and isinstance(event_ndims, int):
             batch = TensorShape(value.shape[: value.shape.ndims - event_ndims])
@@ -218,7 +221,10 @@ class Bijector:
         if not event_ndims.dtype.is_integer:
             raise ValueError(f"Expected integer dtype, got dtype {event_ndims.dtype}")
         if known is None:
-            raise ValueError("event_ndims must be known while the graph is drawn")
+            too_small = f"event_ndims is too small: {self.name} maps events of rank {least}"
+            if not self.validate_args:
+                return event_ndims
+            return with_dependencies([check.assert_greater_equal(event_ndims, least, message=too_small)], event_ndims)
         if known.ndim != 0:
             raise ValueError(f"Expected scalar, got shape {known.shape}")
         if known < least:
