@@ -18,6 +18,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.image import jpeg_parts
 from everflow.kernels.image import png as image_png
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import Strings, from_numpy, torch_dtype
@@ -77,12 +78,42 @@ def _decode_jpeg(
     if channels == 4:
         raise _invalid("channels must be 0, 1, or 3 for JPEG, got 4")
     try:
-        image = _pixels(data, channels, options, into)
-        if window is not None:
-            image = _cropped(image, *window)
+        image = _pixels(data, channels, options, into) if window is None else _part(data, channels, options, window)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data or crop window, data size {len(data)}") from error
     return np.ascontiguousarray(image)
+
+
+def _part(data: bytes, channels: int, options: dict[str, Any], window: list[int]) -> np.ndarray:
+    """A window of an image: of a smaller file, or of the whole."""
+    top, left, rows, columns = window
+    part = jpeg_parts.Part(top, left, rows, columns, options["ratio"])
+    made = jpeg_parts.cut(data, part)
+    if made is None:
+        try:
+            return _part_of_whole(data, channels, options, part)
+        except ValueError as error:
+            made = jpeg_parts.cut(data, part, is_only_way=True) if _TRUNCATED in str(error) else None
+            if made is None:
+                raise
+    file, top, left = made
+    return _cropped(_pixels(file, channels, options, None), top, left, part.rows, part.columns)
+
+
+def _part_of_whole(data: bytes, channels: int, options: dict[str, Any], part: jpeg_parts.Part) -> np.ndarray:
+    found = jpeg_parts.layout(data)
+    if found is None or not options["fancy_upscaling"]:
+        return _cropped(_pixels(data, channels, options, None), *part[:4])
+    stored, start = found
+    without_means = {**options, "fancy_upscaling": False}
+    is_narrow = jpeg_parts.is_narrow(stored, part)
+    image = _cropped(_pixels(data, channels, without_means if is_narrow else options, None), *part[:4])
+    seams = jpeg_parts.seams(stored, part)
+    if image.shape[2] == 3 and seams and not is_narrow:
+        planes = _pixels(jpeg_parts.colors(data, stored, start), 3, without_means, None)
+        for column, more in seams:
+            image[:, column - part.left] = jpeg_parts.mended(stored, planes, part, column, more)
+    return image
 
 
 def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarray | None) -> np.ndarray:
@@ -90,15 +121,14 @@ def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarra
 
     height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
     ratio = options["ratio"]
-    if colors in ("CMYK", "YCCK"):
-        return _decode_cmyk(data, channels, ratio)
     is_gray = channels == 1 or (channels == 0 and colors == "Gray")
-    if into is not None and into.shape != (-(-height // ratio), -(-width // ratio), 1 if is_gray else 3):
+    space = "CMYK" if colors in ("CMYK", "YCCK") else "GRAY" if is_gray else "RGB"
+    if into is not None and into.shape != (-(-height // ratio), -(-width // ratio), {"GRAY": 1, "RGB": 3}.get(space)):
         into = None
     decode = functools.partial(
         simplejpeg.decode_jpeg,
         data,
-        colorspace="GRAY" if is_gray else "RGB",
+        colorspace=space,
         fastdct=options["dct_method"] != "INTEGER_ACCURATE",
         fastupsample=not options["fancy_upscaling"],
         min_height=-(-height // ratio),
@@ -106,11 +136,20 @@ def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarra
         buffer=into,
     )
     try:
-        return decode(strict=not options["try_recover_truncated"])
+        image = decode(strict=not options["try_recover_truncated"])
     except ValueError as error:
         if _TRUNCATED in str(error):
             raise
-        return decode(strict=False)  # what is wrong within the data is decoded as well as may be
+        image = decode(strict=False)  # what is wrong within the data is decoded as well as may be
+    return _of_inks(image, channels, jpeg_parts.is_adobes(data)) if space == "CMYK" else image
+
+
+def _of_inks(image: np.ndarray, channels: int, is_inverted: bool) -> np.ndarray:
+    """Cyan, magenta, yellow and black as red, green and blue. Adobe's programs store the light that inks leave."""
+    if channels == 1:
+        raise ValueError("inks have no grey")
+    light = (image if is_inverted else 255 - image).astype(np.uint16)
+    return (light[..., :3] * light[..., 3:] // 255).astype(np.uint8)
 
 
 def _cropped(image: np.ndarray, top: int, left: int, rows: int, columns: int) -> np.ndarray:
@@ -119,15 +158,6 @@ def _cropped(image: np.ndarray, top: int, left: int, rows: int, columns: int) ->
     if not is_within or rows <= 0 or columns <= 0:
         raise ValueError("the window is not within the image")
     return image[top : top + rows, left : left + columns]
-
-
-def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:
-    from PIL import Image
-
-    image = Image.open(io.BytesIO(data))
-    image.draft("CMYK", (image.width / ratio, image.height / ratio))  # type: ignore[arg-type]  # it only divides by them
-    array = np.asarray(image.convert("L" if channels == 1 else "RGB"))
-    return array[..., None] if array.ndim == 2 else array
 
 
 def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
