@@ -222,12 +222,12 @@ def _record(found: _Rows, defaults: Sequence[AnyTensor]) -> tuple[list[SparsePar
         indices, shape = strided_room((size, 1), (1, 1), torch.int64), strided_room((1,), (1,), torch.int64)
         places += (address, 0, indices.data_ptr(), shape.data_ptr())
         sparse.append((indices, values, shape))
-    for feature, default, count in zip(features.dense, defaults, counts[len(sparse) :]):
-        output, address = _output(feature.dtype, feature.shape, feature.strides)
+    for asked, default, count in zip(features.dense, defaults, counts[len(sparse) :]):
+        output, address = _output(asked.dtype, asked.shape, asked.strides)
         filler = 0
         if count < 0:
             held.append(_plain(default))
-            if math.prod(default.shape) != feature.values:
+            if math.prod(default.shape) != asked.values:
                 return None
             filler = _address(held[-1])
         places += (address, filler, 0, 0)
