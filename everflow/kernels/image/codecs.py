@@ -119,10 +119,10 @@ def _part_of_whole(data: bytes, channels: int, options: dict[str, Any], part: jp
 def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarray | None) -> np.ndarray:
     import simplejpeg
 
-    height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+    height, width, colors = _frame(data)
     ratio = options["ratio"]
-    is_gray = channels == 1 or (channels == 0 and colors == "Gray")
-    space = "CMYK" if colors in ("CMYK", "YCCK") else "GRAY" if is_gray else "RGB"
+    is_gray = channels == 1 or (channels == 0 and colors == 1)
+    space = "CMYK" if colors == 4 else "GRAY" if is_gray else "RGB"
     if into is not None and into.shape != (-(-height // ratio), -(-width // ratio), {"GRAY": 1, "RGB": 3}.get(space)):
         into = None
     decode = functools.partial(
@@ -142,6 +142,20 @@ def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarra
             raise
         image = decode(strict=False)  # what is wrong within the data is decoded as well as may be
     return _of_inks(image, channels, jpeg_parts.is_adobes(data)) if space == "CMYK" else image
+
+
+_COLORS = {"Gray": 1, "CMYK": 4, "YCCK": 4}
+
+
+def _frame(data: bytes) -> tuple[int, int, int]:
+    """Height, width and number of colours that are stored."""
+    import simplejpeg
+
+    found = jpeg_parts.frame(data)
+    if found is not None:
+        return found
+    height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+    return height, width, _COLORS.get(colors, 3)
 
 
 def _of_inks(image: np.ndarray, channels: int, is_inverted: bool) -> np.ndarray:
@@ -303,8 +317,7 @@ def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor
         height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data, size {len(data)}") from error
-    depth = {"Gray": 1, "CMYK": 4, "YCCK": 4}.get(colors, 3)
-    return torch.tensor([height, width, depth], dtype=torch_dtype(output_type))
+    return torch.tensor([height, width, _COLORS.get(colors, 3)], dtype=torch_dtype(output_type))
 
 
 @fresh("DecodeBmp")

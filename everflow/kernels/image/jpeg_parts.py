@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import array
 import functools
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,20 +71,31 @@ def _segment(marker: int, body: bytes) -> bytes:
     return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
 
 
-def _data_start(data: bytes, wanted: int = _SCAN) -> int:
-    """Where a file's data begins, or what comes after another segment; 0 if that can't be said."""
-    at, end = 2, len(data) - 4
+def _find(data: bytes, wanted: Container[int]) -> int:
+    """Where the first segment of some kind before a file's data is; 0 if there is none."""
+    at, end = 2, len(data) - 10
     while at < end and data[at] == 0xFF:
-        following = at + 2 + (data[at + 2] << 8 | data[at + 3])
-        if data[at + 1] == wanted:
-            return following
-        at = following if data[at + 1] != _SCAN else end
+        if data[at + 1] in wanted:
+            return at
+        at = at + 2 + (data[at + 2] << 8 | data[at + 3]) if data[at + 1] != _SCAN else end
     return 0
 
 
 def is_adobes(data: bytes) -> bool:
     """Whether one of Adobe's programs made a file."""
-    return _data_start(data, _ADOBE) > 0
+    return _find(data, (_ADOBE,)) > 0
+
+
+def frame(data: bytes) -> tuple[int, int, int] | None:
+    """Height, width and number of colours of a file's image; None if that can't be said.
+
+    libjpeg-turbo says it as well, but lets other threads run meanwhile, and then waits for them.
+    """
+    at = _find(data, _FRAMES)
+    if not at:
+        return None
+    height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
+    return (height, width, data[at + 9]) if height and width else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -141,8 +153,9 @@ def _codes(body: bytes) -> dict[int, bytes]:
 
 def layout(data: bytes) -> tuple[Layout, int] | None:
     """How a file's image is stored, and where its data begins."""
-    start = _data_start(data)
-    found = _layout(data[:start]) if start else None
+    at = _find(data, (_SCAN,))
+    start = at + 2 + (data[at + 2] << 8 | data[at + 3])
+    found = _layout(data[:start]) if at else None
     return None if found is None else (found, start)
 
 
