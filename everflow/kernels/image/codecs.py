@@ -174,9 +174,12 @@ def _cropped(image: np.ndarray, top: int, left: int, rows: int, columns: int) ->
     return image[top : top + rows, left : left + columns]
 
 
-def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
+def _gif_frames(data: bytearray) -> list[tuple[int, int, int, int]]:
     """(left, top, width, height) of each frame, by the blocks of a file; ValueError or IndexError where they are not as
     they should be, up to the one that ends it.
+
+    What blocks say of transparent colours, and of what becomes of a frame after it was shown, is taken out: TensorFlow
+    puts each frame's colours over the frame before.
     """
 
     def after_palette(at: int, flags: int) -> int:
@@ -190,6 +193,8 @@ def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
     frames, at = [], after_palette(13, data[10])
     while data[at] != _GIF_END:
         if data[at] == _GIF_EXTENSION:
+            if data[at + 1] == _GIF_CONTROL:
+                data[at + 3] &= ~_GIF_SHOWN_HOW
             at = after_pieces(at + 2)
         elif data[at] == _GIF_FRAME:
             frames.append(struct.unpack_from("<4H", data, at + 1))
@@ -200,6 +205,7 @@ def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
 
 
 _GIF_EXTENSION, _GIF_FRAME, _GIF_END = b"!,;"
+_GIF_CONTROL, _GIF_SHOWN_HOW = 0xF9, 0b11101
 
 
 def _decode_gif(data: bytes) -> np.ndarray:
@@ -208,8 +214,9 @@ def _decode_gif(data: bytes) -> np.ndarray:
 
     problem = f"Invalid GIF data (size {len(data)}), "
     try:
-        places = _gif_frames(data)
-        image = Image.open(io.BytesIO(data))
+        plain = bytearray(data)
+        places = _gif_frames(plain)
+        image = Image.open(io.BytesIO(plain))
         frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
     except (OSError, SyntaxError, EOFError, ValueError, IndexError, struct.error, UnidentifiedImageError) as error:
         raise _invalid(problem + "failed to slurp gif file: Failed to read from given file") from error
