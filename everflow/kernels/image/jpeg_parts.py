@@ -1,9 +1,9 @@
-"""Parts of JPEG images: as smaller files, cut out of the data without decoding what is not needed, or what becomes of the
-borders of a part of the whole image.
+"""Parts of JPEG images: as smaller files, cut out of the data without decoding what is not needed, or what becomes of
+the borders of a part of the whole image.
 
-TensorFlow has libjpeg-turbo begin at the square ("unit") that a part's left column is in, and end at its right one. Where
-colours are stored for every second column only, values between two of them are means of both, but beyond the first and
-the last column of what is decoded there is nothing to take a mean with. So a part's borders may differ from the image's.
+TensorFlow has libjpeg-turbo begin at the square ("unit") that a part's left column is in, and end at its right one.
+Where colours are stored for every second column only, values between two of them are means of both, but beyond the
+first and the last column of what is decoded there is nothing to take a mean with. So a part's borders may differ.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _CUTS = Library("jpeg_cuts", cost=2000)
 # As in `native/loops/jpeg_cuts.py`, which only the compiler loads.
 _ENTRIES, _PADDING = 2 * 4096 + 3 * 4 + 256, 8192
 _PASSING = 0.3  # what it takes to pass a unit, of what it takes to decode it
-# Columns of an image whose colours are stored by halves that get no means at all: of one that is decoded whole, and of a
-# part, from the unit on that it begins in.
+# Columns of an image whose colours are stored by halves that get no means at all: of one that is decoded whole, and of
+# a part, from the unit on that it begins in.
 _NARROW, _NARROW_PART = 4, 2
 
 _START, _SCAN, _TABLES, _INTERVAL, _ADOBE, _JFIF = 0xD8, 0xDA, 0xC4, 0xDD, 0xEE, 0xE0
@@ -60,8 +60,8 @@ class Layout(NamedTuple):
         return 8 * max(v for _, v in self.sampling), 8 * max(h for h, _ in self.sampling)
 
     def has_means(self, ratio: int) -> bool:
-        """Whether some columns' colours are means of two that are stored. An image of half the size has room for what is
-        stored, unless it is stored for all rows.
+        """Whether some columns' colours are means of two that are stored. An image of half the size has room for what
+        is stored, unless it is stored for all rows.
         """
         rows, columns = self.unit
         return columns > 8 and -(-self.width // ratio) > _NARROW and (ratio == 1 or (rows == 8 and ratio < 8))

@@ -14,7 +14,7 @@ from everflow.native.loops.words import I64, P8, P32, P64, PP, PU64, U64, leadin
 BITS = 12  # that tables are looked up by: those for both kinds of blocks stay in the first cache
 ROWS = 1 << BITS
 # A table: of the next bits the first code; all codes that are whole in them; by length of longer codes the first, how
-# many, and where their symbols are; the symbols. A code is its length, the bits after it << 5, numbers << 10, end << 16;
+# many, and where their symbols are; the symbols. A code is its length, bits after it << 5, numbers << 10, end << 16;
 # several are all bits, numbers that there must be room for << 6, numbers that are done after them << 13 (64 after an
 # end). 0: there is no such code.
 _LONGEST = 16

@@ -44,7 +44,7 @@ class Library:
         return self.code
 
     def at_once(self) -> Any:
-        """The functions, for what only they can do: if they are not there, they are waited for. None without a compiler."""
+        """The functions, for what only they can do: they are waited for. None without a compiler."""
         if self.code is None and _MODE != "off" and is_supported():
             BACKGROUND.attempt(self.make)
         return self.code
