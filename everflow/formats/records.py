@@ -24,21 +24,20 @@ def encode(record: bytes) -> bytes:
 
 
 class _Inflating:
-    """A file that is decompressed as it is read."""
+    """A file that is decompressed as it is read. What comes after the compressed stream, such as another one, is left
+    alone, as in TensorFlow.
+    """
 
     def __init__(self, file: BinaryIO, window_bits: int) -> None:
         self._file = file
-        self._window_bits = window_bits
         self._inflate = zlib.decompressobj(window_bits)
         self._ready = bytearray()
 
     def read(self, size: int) -> bytes:
-        while len(self._ready) < size:
-            chunk = self._inflate.unused_data or self._file.read(_CHUNK)
+        while len(self._ready) < size and not self._inflate.eof:
+            chunk = self._file.read(_CHUNK)
             if not chunk:
                 break
-            if self._inflate.eof:  # a file may be several compressed streams in a row
-                self._inflate = zlib.decompressobj(self._window_bits)
             try:
                 self._ready += self._inflate.decompress(chunk)
             except zlib.error as e:

@@ -9,7 +9,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.kernels.strings.text import contiguous, strings
-from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, room, torch_dtype
 from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class Index:
 
     def find(self, keys: AnyTensor, default: Any) -> AnyTensor | None:
         """The value of each key; None where keys are not what they should be."""
-        out = None if self._to_strings else torch.empty(keys.shape, dtype=self._values.dtype)
+        out = None if self._to_strings else room(tuple(keys.shape), self._values.dtype)
         # Where values are as wide as places, they take their room.
         is_wide = out is not None and out.dtype.itemsize == 8
-        places = out if out is not None and is_wide else torch.empty(keys.shape, dtype=torch.int64)
+        places = out if out is not None and is_wide else room(tuple(keys.shape), torch.int64)
         count, place = places.numel(), places.data_ptr()
         if isinstance(keys, np.ndarray):
             asked = contiguous(keys)

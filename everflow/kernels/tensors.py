@@ -48,6 +48,32 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _TORCH[dtypes.as_dtype(dtype).base_dtype]
 
 
+def _slow_memory(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty_strided(shape, strides, dtype=dtype)
+
+
+# What torch's own compiler takes for its results: a third of the time.
+strided_room = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", _slow_memory)
+
+
+def room(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    """A new tensor for a loop to fill: `torch.empty`, without what that takes for small ones."""
+    if len(shape) == 1:
+        return strided_room(shape, (1,), dtype)
+    if 0 in shape:
+        return torch.empty(shape, dtype=dtype)
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return strided_room(shape, tuple(reversed(strides)), dtype)
+
+
+def vector(*numbers: int) -> torch.Tensor:
+    """A few numbers: `torch.tensor` takes three times as long."""
+    return torch.from_numpy(np.array(numbers, np.int64))
+
+
 def from_numpy(array: np.ndarray) -> Value:
     """A torch tensor over a numpy array's memory where that can be; string arrays stay as they are."""
     if array.dtype.kind in "OSU":

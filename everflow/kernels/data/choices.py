@@ -137,13 +137,17 @@ def ignore_errors_dataset(input_dataset: Dataset) -> Dataset:
         following = input_dataset.start(iteration)
 
         def ignore() -> Element:
+            last: Exception | None = None
             while True:
                 try:
                     return following()
                 except End:
                     raise
-                except Exception:  # every failing element is left out: that is what the dataset is for
+                except Exception as error:  # every failing element is left out: that is what the dataset is for
                     iteration.check()
+                    if error is last:  # a file that can't be read: it will not end
+                        raise End from None
+                    last = error
 
         return ignore
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from everflow.formats import records
-from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.framework.errors import DataLossError, InternalError, InvalidArgumentError, NotFoundError
 from everflow.kernels.data.datasets import (
     Blocks,
     Dataset,
@@ -50,31 +50,42 @@ def checked_compression(value: Strings) -> str:
     return kind
 
 
-def in_files(filenames: Strings, elements_of: Callable) -> Source:
-    """The elements of files, one file after the other; `elements_of(name)` iterates those of one, as bytes."""
+def in_files(filenames: Strings, elements_of: Callable, passing: tuple[type[Exception], ...] = ()) -> Source:
+    """The elements of files, one file after the other; `elements_of(name)` iterates those of one, as bytes.
+
+    `passing`: errors after which the next file comes. With any other an iterator stays where it is, as TensorFlow's,
+    which tries again what it could not read.
+    """
     names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
 
     def start(iteration: Iteration) -> Following:
         waiting, elements = iter(names), None
+        lasting: Exception | None = None
 
         def following() -> Element:
-            nonlocal elements
+            nonlocal elements, lasting
+            if lasting is not None:
+                raise lasting.with_traceback(None)
             while True:
                 if elements is None:
                     name = next(waiting, None)
                     if name is None:
                         raise End
                     elements = Restarting(functools.partial(elements_of, name))
-                for element in elements:
-                    return (np.array(element, object),)
+                try:
+                    for element in elements:
+                        return (np.array(element, object),)
+                except Exception as error:
+                    lasting = None if isinstance(error, passing) else error
+                    raise
                 elements = None
 
         return following
 
-    return Source(start, blocks=lambda: _blocks_in_files(names, elements_of))
+    return Source(start, blocks=lambda: _blocks_in_files(names, elements_of, passing))
 
 
-def _blocks_in_files(names: list[str], elements_of: Callable) -> Blocks:
+def _blocks_in_files(names: list[str], elements_of: Callable, passing: tuple[type[Exception], ...]) -> Blocks:
     """The same many at a time."""
 
     def start(iteration: Iteration) -> Take:
@@ -105,7 +116,7 @@ def _blocks_in_files(names: list[str], elements_of: Callable) -> Blocks:
             if error is None:
                 read(n)
             if not some:
-                failure, error = error, None
+                failure, error = error, None if isinstance(error, passing) else error
                 raise failure if failure is not None else End
             column = np.empty(len(some), object)
             column[:], some = some, []
@@ -144,14 +155,14 @@ def matching_files_dataset(patterns: Strings) -> Source:
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """Lines of a file that can only be read in pieces, without "\\n" or "\\r\\n"."""
+    """Lines of a file that can only be read in pieces, without "\\n", and without any "\\r", as TensorFlow's."""
     rest = b""
     while piece := file.read(1 << 18):
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
-            yield line.removesuffix(b"\r")
+            yield line.replace(b"\r", b"")
     if rest:
-        yield rest.removesuffix(b"\r")
+        yield rest.replace(b"\r", b"")
 
 
 @dataset("TextLineDataset")
@@ -173,7 +184,7 @@ def tf_record_dataset(filenames: Strings, compression_type: Strings, buffer_size
         with opened(name) as file:
             yield from records.read_records(file, compression)
 
-    return in_files(filenames, elements_of)
+    return in_files(filenames, elements_of, (DataLossError,))
 
 
 def _fixed(
@@ -197,16 +208,21 @@ def _fixed(
                 pieces.append(piece)
             content = b"".join(pieces)
         body = len(content) - header - footer
-        if body < 0 or body % size:
+        if not compression and (body < 0 or body % size):
             raise InvalidArgumentError(
                 None,
                 None,
                 f"Excess bytes: the body of {name} has {body} bytes, which is not an exact multiple of the record length ({size} bytes).",
             )
-        for at in range(header, header + body, size):
+        if len(content) < header:
+            raise InternalError(None, None, f"{name} ends within its header of {header} bytes.")
+        # How much a compressed file has shows at its end only.
+        for at in range(header, header + body - size + 1, size):
             yield content[at : at + size]
+        if body < 0 or body % size:
+            raise DataLossError(None, None, f"{name} ends within a record of {size} bytes or its footer.")
 
-    return in_files(filenames, elements_of)
+    return in_files(filenames, elements_of, (DataLossError, InternalError) if compression else ())
 
 
 @dataset("FixedLengthRecordDataset")

@@ -153,7 +153,7 @@ def report(stages: Sequence[Stage], seconds: float) -> str:
     """What was measured in a program that took so many seconds."""
     tops = [s for s in stages if not s.is_used and s.elements]
     if not tops:
-        return "No input pipeline gave an element."
+        return "No dataset gave an element. Queues and their runners are not looked at."
     texts = []
     for number, top in enumerate(tops, 1):
         waited = top.seconds_with_inputs

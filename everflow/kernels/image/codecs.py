@@ -18,6 +18,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.image import jpeg_parts
 from everflow.kernels.image import png as image_png
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import Strings, from_numpy, torch_dtype
@@ -77,28 +78,57 @@ def _decode_jpeg(
     if channels == 4:
         raise _invalid("channels must be 0, 1, or 3 for JPEG, got 4")
     try:
-        image = _pixels(data, channels, options, into)
-        if window is not None:
-            image = _cropped(image, *window)
+        image = _pixels(data, channels, options, into) if window is None else _part(data, channels, options, window)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data or crop window, data size {len(data)}") from error
     return np.ascontiguousarray(image)
 
 
+def _part(data: bytes, channels: int, options: dict[str, Any], window: list[int]) -> np.ndarray:
+    """A window of an image: of a smaller file, or of the whole."""
+    top, left, rows, columns = window
+    part = jpeg_parts.Part(top, left, rows, columns, options["ratio"])
+    made = jpeg_parts.cut(data, part)
+    if made is None:
+        try:
+            return _part_of_whole(data, channels, options, part)
+        except ValueError as error:
+            made = jpeg_parts.cut(data, part, is_only_way=True) if _TRUNCATED in str(error) else None
+            if made is None:
+                raise
+    file, top, left = made
+    return _cropped(_pixels(file, channels, options, None), top, left, part.rows, part.columns)
+
+
+def _part_of_whole(data: bytes, channels: int, options: dict[str, Any], part: jpeg_parts.Part) -> np.ndarray:
+    found = jpeg_parts.layout(data)
+    if found is None or not options["fancy_upscaling"]:
+        return _cropped(_pixels(data, channels, options, None), *part[:4])
+    stored, start = found
+    without_means = {**options, "fancy_upscaling": False}
+    is_narrow = jpeg_parts.is_narrow(stored, part)
+    image = _cropped(_pixels(data, channels, without_means if is_narrow else options, None), *part[:4])
+    seams = jpeg_parts.seams(stored, part)
+    if image.shape[2] == 3 and seams and not is_narrow:
+        planes = _pixels(jpeg_parts.colors(data, stored, start), 3, without_means, None)
+        for column, more in seams:
+            image[:, column - part.left] = jpeg_parts.mended(stored, planes, part, column, more)
+    return image
+
+
 def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarray | None) -> np.ndarray:
     import simplejpeg
 
-    height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+    height, width, colors = _frame(data)
     ratio = options["ratio"]
-    if colors in ("CMYK", "YCCK"):
-        return _decode_cmyk(data, channels, ratio)
-    is_gray = channels == 1 or (channels == 0 and colors == "Gray")
-    if into is not None and into.shape != (-(-height // ratio), -(-width // ratio), 1 if is_gray else 3):
+    is_gray = channels == 1 or (channels == 0 and colors == 1)
+    space = "CMYK" if colors == 4 else "GRAY" if is_gray else "RGB"
+    if into is not None and into.shape != (-(-height // ratio), -(-width // ratio), {"GRAY": 1, "RGB": 3}.get(space)):
         into = None
     decode = functools.partial(
         simplejpeg.decode_jpeg,
         data,
-        colorspace="GRAY" if is_gray else "RGB",
+        colorspace=space,
         fastdct=options["dct_method"] != "INTEGER_ACCURATE",
         fastupsample=not options["fancy_upscaling"],
         min_height=-(-height // ratio),
@@ -106,11 +136,34 @@ def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarra
         buffer=into,
     )
     try:
-        return decode(strict=not options["try_recover_truncated"])
+        image = decode(strict=not options["try_recover_truncated"])
     except ValueError as error:
         if _TRUNCATED in str(error):
             raise
-        return decode(strict=False)  # what is wrong within the data is decoded as well as may be
+        image = decode(strict=False)  # what is wrong within the data is decoded as well as may be
+    return _of_inks(image, channels, jpeg_parts.is_adobes(data)) if space == "CMYK" else image
+
+
+_COLORS = {"Gray": 1, "CMYK": 4, "YCCK": 4}
+
+
+def _frame(data: bytes) -> tuple[int, int, int]:
+    """Height, width and number of colours that are stored."""
+    import simplejpeg
+
+    found = jpeg_parts.frame(data)
+    if found is not None:
+        return found
+    height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+    return height, width, _COLORS.get(colors, 3)
+
+
+def _of_inks(image: np.ndarray, channels: int, is_inverted: bool) -> np.ndarray:
+    """Cyan, magenta, yellow and black as red, green and blue. Adobe's programs store the light that inks leave."""
+    if channels == 1:
+        raise ValueError("inks have no grey")
+    light = (image if is_inverted else 255 - image).astype(np.uint16)
+    return (light[..., :3] * light[..., 3:] // 255).astype(np.uint8)
 
 
 def _cropped(image: np.ndarray, top: int, left: int, rows: int, columns: int) -> np.ndarray:
@@ -121,18 +174,12 @@ def _cropped(image: np.ndarray, top: int, left: int, rows: int, columns: int) ->
     return image[top : top + rows, left : left + columns]
 
 
-def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:
-    from PIL import Image
-
-    image = Image.open(io.BytesIO(data))
-    image.draft("CMYK", (image.width / ratio, image.height / ratio))  # type: ignore[arg-type]  # it only divides by them
-    array = np.asarray(image.convert("L" if channels == 1 else "RGB"))
-    return array[..., None] if array.ndim == 2 else array
-
-
-def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
+def _gif_frames(data: bytearray) -> list[tuple[int, int, int, int]]:
     """(left, top, width, height) of each frame, by the blocks of a file; ValueError or IndexError where they are not as
     they should be, up to the one that ends it.
+
+    What blocks say of transparent colours, and of what becomes of a frame after it was shown, is taken out: TensorFlow
+    puts each frame's colours over the frame before.
     """
 
     def after_palette(at: int, flags: int) -> int:
@@ -146,6 +193,8 @@ def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
     frames, at = [], after_palette(13, data[10])
     while data[at] != _GIF_END:
         if data[at] == _GIF_EXTENSION:
+            if data[at + 1] == _GIF_CONTROL:
+                data[at + 3] &= ~_GIF_SHOWN_HOW
             at = after_pieces(at + 2)
         elif data[at] == _GIF_FRAME:
             frames.append(struct.unpack_from("<4H", data, at + 1))
@@ -156,6 +205,7 @@ def _gif_frames(data: bytes) -> list[tuple[int, int, int, int]]:
 
 
 _GIF_EXTENSION, _GIF_FRAME, _GIF_END = b"!,;"
+_GIF_CONTROL, _GIF_SHOWN_HOW = 0xF9, 0b11101
 
 
 def _decode_gif(data: bytes) -> np.ndarray:
@@ -164,8 +214,9 @@ def _decode_gif(data: bytes) -> np.ndarray:
 
     problem = f"Invalid GIF data (size {len(data)}), "
     try:
-        places = _gif_frames(data)
-        image = Image.open(io.BytesIO(data))
+        plain = bytearray(data)
+        places = _gif_frames(plain)
+        image = Image.open(io.BytesIO(plain))
         frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
     except (OSError, SyntaxError, EOFError, ValueError, IndexError, struct.error, UnidentifiedImageError) as error:
         raise _invalid(problem + "failed to slurp gif file: Failed to read from given file") from error
@@ -273,8 +324,7 @@ def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor
         height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data, size {len(data)}") from error
-    depth = {"Gray": 1, "CMYK": 4, "YCCK": 4}.get(colors, 3)
-    return torch.tensor([height, width, depth], dtype=torch_dtype(output_type))
+    return torch.tensor([height, width, _COLORS.get(colors, 3)], dtype=torch_dtype(output_type))
 
 
 @fresh("DecodeBmp")

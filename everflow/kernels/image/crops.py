@@ -90,33 +90,27 @@ def _between(a: torch.Tensor, b: torch.Tensor, part: torch.Tensor) -> torch.Tens
 
 
 def _by_loop(
-    image: torch.Tensor, box_ind: torch.Tensor, grid: _Grid, height: int, width: int, outside: float
+    image: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor, height: int, width: int, outside: float
 ) -> torch.Tensor | None:
     """By a compiled loop, where there is one for such images."""
-    code = LOOPS.ready(len(box_ind) * height * width // PIXELS) if image.dtype in (torch.uint8, torch.float32) else None
+    code = LOOPS.ready(len(boxes) * height * width // PIXELS) if image.dtype in (torch.uint8, torch.float32) else None
     if code is None:
         return None
-    rows, columns, row_part, column_part = grid.neighbours()
-    places = [
-        torch.where(inside, torch.stack(pair), -1)
-        for inside, pair in ((grid.rows_inside, rows), (grid.columns_inside, columns))
-    ]
-    given, which = image.contiguous(), box_ind.to(torch.int32).contiguous()
-    row_parts, column_parts = row_part.contiguous(), column_part.contiguous()
-    out = torch.empty(len(box_ind), height, width, image.shape[3])
+    given, around, which = image.contiguous(), boxes.contiguous(), box_ind.contiguous()
+    channels = image.shape[3]
+    out = torch.empty(len(boxes), height, width, channels)
+    room = torch.empty((image.shape[2] + 5 * width) * channels)
     code.free.crops(
         given.data_ptr(),
         given.dtype is torch.float32,
         *image.shape[1:],
-        len(box_ind),
+        around.data_ptr(),
+        len(boxes),
         which.data_ptr(),
         height,
         width,
-        places[0].data_ptr(),
-        row_parts.data_ptr(),
-        places[1].data_ptr(),
-        column_parts.data_ptr(),
         outside,
+        room.data_ptr(),
         out.data_ptr(),
     )
     return out
@@ -146,13 +140,13 @@ def crop_and_resize(
         return torch.zeros((0, height, width, image.shape[3]))
     if image.shape[1] == 0 or image.shape[2] == 0:
         raise _invalid("image dimensions must be positive")
+    found = _by_loop(image, boxes, box_ind, height, width, extrapolation_value) if method == "bilinear" else None
+    if found is not None:
+        return found
     grid = _Grid(boxes, image.shape[1], image.shape[2], height, width)
     if method == "nearest":
         crops = _pick(image, box_ind, *grid.nearest())
     else:
-        found = _by_loop(image, box_ind, grid, height, width, extrapolation_value)
-        if found is not None:
-            return found
         (top, bottom), (left, right), row_part, column_part = grid.neighbours()
         upper = _between(_pick(image, box_ind, top, left), _pick(image, box_ind, top, right), column_part)
         lower = _between(_pick(image, box_ind, bottom, left), _pick(image, box_ind, bottom, right), column_part)

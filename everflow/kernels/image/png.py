@@ -27,7 +27,7 @@ def decode(data: bytes, channels: int, dtype: type) -> np.ndarray:
         image = _read(data)
     except (OSError, SyntaxError, ValueError, KeyError, IndexError, struct.error, zlib.error) as error:
         raise InvalidArgumentError(None, None, f"Invalid PNG data, size {len(data)}") from error
-    image = _with_channels(image, channels or image.shape[2])
+    image = _with_channels(image, channels or _own_channels(data, image), _opaque(data))
     if image.dtype == dtype:
         return np.ascontiguousarray(image)
     return (image >> 8).astype(np.uint8) if dtype == np.uint8 else image.astype(np.uint16) * np.uint16(257)
@@ -43,9 +43,20 @@ def _check_end(data: bytes) -> None:
         raise ValueError("the last chunk is broken")
 
 
-def _with_channels(image: np.ndarray, channels: int) -> np.ndarray:
+def _own_channels(data: bytes, image: np.ndarray) -> int:
+    """How many channels a file has by itself: that one colour of it is transparent counts in palettes only."""
+    color_type = data[25]
+    return image.shape[2] if color_type == 3 else _CHANNELS[color_type]
+
+
+def _opaque(data: bytes) -> int:
+    """What is added as alpha: the largest value of the file's own depth, even where pixels have more bits by then."""
+    return (1 << data[24]) - 1
+
+
+def _with_channels(image: np.ndarray, channels: int, opaque: int) -> np.ndarray:
     have = image.shape[2]
-    alpha = image[..., -1:] if have in (2, 4) else np.full_like(image[..., :1], np.iinfo(image.dtype).max)
+    alpha = image[..., -1:] if have in (2, 4) else np.full_like(image[..., :1], opaque)
     color = image[..., : have - 1] if have in (2, 4) else image
     if channels == have:
         return image
@@ -58,7 +69,8 @@ def _with_channels(image: np.ndarray, channels: int) -> np.ndarray:
 
 def _to_gray(color: np.ndarray) -> np.ndarray:
     red, green, blue = (color[..., i].astype(np.uint32) for i in range(3))
-    gray = (red * _GRAY[0] + green * _GRAY[1] + blue * _GRAY[2]) >> 15
+    half = 1 << 14 if color.dtype == np.uint16 else 0  # only 16 bits are rounded
+    gray = (red * _GRAY[0] + green * _GRAY[1] + blue * _GRAY[2] + half) >> 15
     # Pixels that are grey already stay exactly as they are.
     gray = np.where((red == green) & (red == blue), red, gray)
     return gray.astype(color.dtype)[..., None]

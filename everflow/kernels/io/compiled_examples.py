@@ -6,6 +6,7 @@ batch with protobuf, and says what is wrong with it.
 
 from __future__ import annotations
 
+import array
 import ctypes
 import functools
 import math
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 
 from everflow.framework import dtypes
-from everflow.kernels.tensors import AnyTensor, SparseParts, Strings
+from everflow.kernels.tensors import AnyTensor, SparseParts, Strings, room, strided_room, vector
 from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _RECORDS = Library("records", cost=20)
 _KINDS = {dtypes.string: 1, dtypes.float32: 2, dtypes.int64: 3}
 _FILLERS = {dtypes.float32: "fill_floats", dtypes.int64: "fill_integers"}
-_TYPES = {dtypes.float32: np.float32, dtypes.int64: np.int64}
+_TYPES = {dtypes.float32: torch.float32, dtypes.int64: torch.int64}
 _ANY = -1
 # Records from which on it pays to let other threads run meanwhile.
 _MANY = 32
@@ -46,6 +47,8 @@ class Dense:
         self.is_open = bool(sizes) and sizes[0] < 0
         self.values = math.prod(sizes[1:] if self.is_open else sizes)  # or those of one entry of the open size
         self.wanted = _ANY if self.is_open else self.values
+        self.shape = tuple(sizes)
+        self.strides = tuple(math.prod(sizes[at + 1 :]) for at in range(len(sizes)))
 
 
 class Features:
@@ -89,6 +92,10 @@ class _Rows:
         self.code.measure(self.counts, self.features.count, self.rows, self.measures)
         return [self._room[at : at + 3] for at in range(0, self._head, 3)]
 
+    def record_counts(self) -> list[int]:
+        """The values of each feature of a single record."""
+        return self._room[self._head + 2 * self.features.count :]
+
     def row_counts(self, feature: int) -> np.ndarray:
         start = self._head + (2 * self.features.count + feature) * self.rows
         return np.ctypeslib.as_array(self._room)[start : start + self.rows]
@@ -104,7 +111,7 @@ class _Rows:
             if self.code.fill_strings(spans, counts, self.rows, id(strings), width, place, step) < 0:
                 raise MemoryError
             return strings
-        out = torch.from_numpy(np.empty(shape, _TYPES[dtype]))  # torch.empty takes twice as long where they are few
+        out = room(tuple(shape), _TYPES[dtype])
         place = 0 if default is None else default.data_ptr()
         getattr(self.quick, _FILLERS[dtype])(spans, counts, self.rows, out.data_ptr(), width, place, step)
         return out
@@ -149,19 +156,15 @@ def _sparse(found: _Rows, at: int, feature: Sparse, measures: list[int], batched
     total, longest, _ = measures
     values = found.values(at, feature.dtype, (total,))
     if not batched:
-        return torch.from_numpy(np.arange(total).reshape(-1, 1)), values, _vector(total)
-    indices = torch.empty((total, 2), dtype=torch.int64)
+        return torch.from_numpy(np.arange(total).reshape(-1, 1)), values, vector(total)
+    indices = room((total, 2), torch.int64)
     found.quick.fill_indices(found.counts + 8 * at * found.rows, found.rows, indices.data_ptr())
-    return indices, values, _vector(found.rows, longest)
+    return indices, values, vector(found.rows, longest)
 
 
 def columns(sparse: Sequence[SparseParts]) -> tuple[list[AnyTensor], list[AnyTensor], list[AnyTensor]]:
     """Indices, values and shapes, each a list."""
     return [s[0] for s in sparse], [s[1] for s in sparse], [s[2] for s in sparse]
-
-
-def _vector(*sizes: int) -> torch.Tensor:
-    return torch.from_numpy(np.array(sizes))
 
 
 def _results(
@@ -187,7 +190,73 @@ def examples(
     records, found = serialized.copy(), _Rows(code, features, serialized.size)  # the copy holds what rows point into
     if found.quick.locate(id(records), found.rows, *found.places) < 0:
         return None
-    return _results(found, defaults, batched)
+    return (
+        _record(found, defaults)
+        if found.rows == 1 and not (batched or features.has_open)
+        else _results(found, defaults, batched)
+    )
+
+
+# --- single records: one call fills all outputs, since calls are what takes time there
+
+
+def _output(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[AnyTensor, int]:
+    """Room for values, and its address."""
+    if dtype is dtypes.string:
+        strings = np.empty(shape, object)
+        return strings, id(strings)
+    numbers = strided_room(shape, strides, _TYPES[dtype])
+    return numbers, numbers.data_ptr()
+
+
+def _address(default: AnyTensor) -> int:
+    return default.data_ptr() if isinstance(default, torch.Tensor) else id(default)
+
+
+def _record(found: _Rows, defaults: Sequence[AnyTensor]) -> tuple[list[SparseParts], list[AnyTensor]] | None:
+    features, counts = found.features, found.record_counts()
+    sparse, dense, places, held = [], [], [], []
+    for feature, count in zip(features.sparse, counts):
+        size = count if count > 0 else 0
+        values, address = _output(feature.dtype, (size,), (1,))
+        indices, shape = strided_room((size, 1), (1, 1), torch.int64), strided_room((1,), (1,), torch.int64)
+        places += (address, 0, indices.data_ptr(), shape.data_ptr())
+        sparse.append((indices, values, shape))
+    for asked, default, count in zip(features.dense, defaults, counts[len(sparse) :]):
+        output, address = _output(asked.dtype, asked.shape, asked.strides)
+        filler = 0
+        if count < 0:
+            held.append(_plain(default))
+            if math.prod(default.shape) != asked.values:
+                return None
+            filler = _address(held[-1])
+        places += (address, filler, 0, 0)
+        dense.append(output)
+    outputs = array.array("q", places)
+    status = found.code.fill_record(
+        found.spans, found.counts, features.address, features.count, outputs.buffer_info()[0]
+    )
+    return None if status < 0 else (sparse, dense)
+
+
+def _lists(lists: _Rows, counts: list[int]) -> list[AnyTensor] | None:
+    """The dense feature lists of a single record."""
+    dense, places = [], []
+    for feature, count in zip(lists.features.dense, counts):
+        size = count if count > 0 else 0
+        output, address = _output(feature.dtype, (size, *feature.shape), (feature.values, *feature.strides))
+        places += (address, _address(_BLANK[feature.dtype]), 0, 0)
+        dense.append(output)
+    outputs, room = array.array("q", places), (ctypes.c_int64 * (3 * max(counts, default=0) + 1))()
+    status = lists.code.fill_lists(
+        lists.spans,
+        lists.counts,
+        lists.features.address,
+        lists.features.count,
+        outputs.buffer_info()[0],
+        ctypes.addressof(room),
+    )
+    return None if status < 0 else dense
 
 
 # --- sequences
@@ -209,6 +278,8 @@ def sequences(
     found, lists = _Rows(code, features, records.size), _Rows(code, of_steps, records.size)
     if found.quick.locate_sequences(id(records), found.rows, *found.places, *lists.places) < 0:
         return None
+    if not (batched or of_steps.sparse):
+        return _sequence(found, lists, defaults, may_be_missing)
     results = _results(found, defaults, batched)
     measures = lists.measured()
     steps = [_Steps(lists, at, measures[at][1]) for at in range(of_steps.count)]
@@ -224,6 +295,17 @@ def sequences(
         if batched
         else [],
     )
+
+
+def _sequence(
+    found: _Rows, lists: _Rows, defaults: Sequence[AnyTensor], may_be_missing: Container[bytes]
+) -> Sequences | None:
+    """A single record whose feature lists are all dense."""
+    steps = lists.record_counts()
+    if any(count < 0 and f.key not in may_be_missing for f, count in zip(lists.features.dense, steps)):
+        return None
+    context, dense = _record(found, defaults), _lists(lists, steps)
+    return None if context is None or dense is None else Sequences(*context, [], dense, [])
 
 
 class Sequences(NamedTuple):
@@ -259,9 +341,9 @@ class _Steps:
         ((total, widest, _),) = self.rows.measured()
         values = self.rows.values(0, dtype, [total])
         if not batched:
-            indices = torch.empty((total, 2), dtype=torch.int64)
+            indices = room((total, 2), torch.int64)
             self.rows.quick.fill_indices(self.rows.counts, self.longest, indices.data_ptr())
-            return indices, values, _vector(self.longest, widest)
-        indices = torch.empty((total, 3), dtype=torch.int64)
+            return indices, values, vector(self.longest, widest)
+        indices = room((total, 3), torch.int64)
         self.rows.quick.fill_step_indices(self.rows.counts, self.records, self.longest, indices.data_ptr())
-        return indices, values, _vector(self.records, self.longest, widest)
+        return indices, values, vector(self.records, self.longest, widest)

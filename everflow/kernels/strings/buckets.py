@@ -9,7 +9,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.hashing import fingerprint64, murmur64, siphashes
 from everflow.kernels.strings.text import contiguous, measured, scalar_string
-from everflow.kernels.tensors import AnyTensor, Strings
+from everflow.kernels.tensors import AnyTensor, Strings, room
 from everflow.native.loops.library import Library
 
 _HASHES = Library("hashes", cost=10)
@@ -20,7 +20,7 @@ def _by_code(loop: str, input: Strings, num_buckets: int, *key: int) -> torch.Te
     code = _HASHES.ready(input.size)
     if code is None:
         return None
-    given, out = contiguous(input), torch.empty(input.shape, dtype=torch.int64)
+    given, out = contiguous(input), room(input.shape, torch.int64)
     status = getattr(code, loop)(id(given), given.size, out.data_ptr(), num_buckets, *key)
     return out if status == 0 else None
 

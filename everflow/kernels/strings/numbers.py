@@ -15,7 +15,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import contiguous, measured, strings, text_bytes
-from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, room, torch_dtype
 from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
@@ -153,14 +153,15 @@ def _numbers_of(text: Strings, dtype: torch.dtype, parsed: Callable[[bytes], flo
     code = _NUMBERS.ready(text.size)
     if code is None:
         return None
-    given, out, left = contiguous(text), torch.empty(text.shape, dtype=dtype), np.empty(text.size, np.int64)
+    given, out, left = contiguous(text), room(text.shape, dtype), room((text.size,), torch.int64)
     loop = code.to_floats if dtype.is_floating_point else code.to_integers
-    missed = loop(id(given), given.size, out.data_ptr(), dtype.itemsize == 8, left.ctypes.data)
+    missed = loop(id(given), given.size, out.data_ptr(), dtype.itemsize == 8, left.data_ptr())
     if missed < 0:
         return None
-    flat, numbers = given.reshape(-1), out.numpy().reshape(-1)
-    for at in left[:missed].tolist():
-        numbers[at] = parsed(flat[at])
+    if missed:
+        flat, numbers = given.reshape(-1), out.numpy().reshape(-1)
+        for at in left[:missed].tolist():
+            numbers[at] = parsed(flat[at])
     return out
 
 

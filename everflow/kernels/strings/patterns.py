@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from everflow.kernels.strings.text import (
     text_address,
     text_bytes,
 )
-from everflow.kernels.tensors import Strings
+from everflow.kernels.tensors import Strings, room
 from everflow.native.loops.library import Library
 
 _RUNS = Library("automaton_runs", cost=100)
@@ -159,14 +160,13 @@ def _matched(input: Strings, source: bytes) -> torch.Tensor:
     how = automaton(source, True) if code is not None else None
     if how is None:
         return measured(lambda s: full(s) is not None, input, torch.bool)
-    given, out = contiguous(input), torch.empty(input.shape, dtype=torch.bool)
-    found = out.view(torch.uint8)
-    table = torch.tensor([*_state_table(how), how.at_begin])
-    left = code.full_matches(id(given), given.size, table.data_ptr(), found.data_ptr())
+    given, out = contiguous(input), room(input.shape, torch.bool)
+    table = array.array("q", [*_state_table(how), how.at_begin])
+    left = code.full_matches(id(given), given.size, table.buffer_info()[0], out.data_ptr())
     if left < 0:
         return measured(lambda s: full(s) is not None, input, torch.bool)
     if left:
-        flat = given.reshape(-1)
+        flat, found = given.reshape(-1), out.view(torch.uint8)
         for at in (found.reshape(-1) == _LEFT).nonzero().reshape(-1).tolist():
             found.view(-1)[at] = full(flat[at]) is not None
     return out

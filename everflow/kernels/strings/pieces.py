@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import functools
 import math
 import re
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import (
@@ -23,7 +25,7 @@ from everflow.kernels.strings.text import (
     text_address,
     text_bytes,
 )
-from everflow.kernels.tensors import Strings, torch_dtype
+from everflow.kernels.tensors import Strings, room, torch_dtype, vector
 from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
@@ -57,10 +59,15 @@ def _substrings(input: Strings, pos: torch.Tensor, count: torch.Tensor, unit: st
     if code is None:
         return None
     given, out = contiguous(input), np.empty(input.shape, object)
-    starts, sizes = (t.to(torch.int64).contiguous() for t in (pos, count))
-    step, in_characters = int(pos.ndim > 0 or not input.ndim), int(unit != "BYTE")
-    status = code.substrings(id(given), given.size, starts.data_ptr(), sizes.data_ptr(), step, in_characters, id(out))
-    return out if status == 0 else None
+    in_characters = int(unit != "BYTE")
+    if pos.ndim:
+        starts, sizes = (t.to(torch.int64).contiguous() for t in (pos, count))
+        where = (starts.data_ptr(), sizes.data_ptr(), 1)
+    else:
+        one = array.array("q", [pos.item(), count.item()])
+        place = one.buffer_info()[0]
+        where = (place, place + 8, 0)
+    return out if code.substrings(id(given), given.size, *where, in_characters, id(out)) == 0 else None
 
 
 @fresh("Substr")
@@ -97,8 +104,8 @@ def join(inputs: list[Strings], *, separator: str) -> Strings:
     code = TEXT.ready(math.prod(shape))
     if code is not None and inputs:
         given, out = [contiguous(value) for value in inputs], np.empty(shape, object)
-        table = torch.tensor([*map(id, given), *(int(value.ndim > 0) for value in given)])
-        place = table.data_ptr()
+        table = array.array("q", [*map(id, given), *(int(value.ndim > 0) for value in given)])
+        place = table.buffer_info()[0]
         if code.join_arrays(place, place + 8 * len(given), len(given), out.size, id(glue), id(out)) == 0:
             return out
     rows = zip(*(np.broadcast_to(value, shape).flat for value in inputs))
@@ -108,8 +115,8 @@ def join(inputs: list[Strings], *, separator: str) -> Strings:
 @fresh("ReduceJoin")
 def reduce_join(inputs: Strings, reduction_indices: torch.Tensor, *, keep_dims: bool, separator: str) -> Strings:
     glue = text_bytes(separator)
-    axes = []
-    for axis in reduction_indices.reshape(-1).tolist():
+    axes: list[int] = []
+    for axis in reduction_indices.tolist() if reduction_indices.dim() == 1 else reduction_indices.reshape(-1).tolist():
         if not -inputs.ndim <= axis < inputs.ndim:
             raise OutOfRangeError(
                 None, None, f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)"
@@ -120,7 +127,7 @@ def reduce_join(inputs: Strings, reduction_indices: torch.Tensor, *, keep_dims: 
     kept = [axis for axis in range(inputs.ndim) if axis not in axes]
     outer = [inputs.shape[axis] for axis in kept]
     # The axis given first is joined first.
-    rows = inputs.transpose(kept + axes[::-1]).reshape(int(np.prod(outer, dtype=np.int64)), -1 if inputs.size else 0)
+    rows = inputs.transpose(kept + axes[::-1]).reshape(math.prod(outer), -1 if inputs.size else 0)
     shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)] if keep_dims else outer
     code = TEXT.ready(inputs.size)
     if code is not None:
@@ -185,16 +192,16 @@ def _split(
     code = _SPLITS.ready(input.size)
     if code is None:
         return None
-    given, counts = contiguous(input), torch.empty(input.size, dtype=torch.int64)
+    given, counts = contiguous(input), room((input.size,), torch.int64)
     how = (way, text_address(separator), len(separator), most, skip_empty)
     total = code.count_pieces(id(given), given.size, *how, counts.data_ptr())
     if total < 0:
         return None
-    values, indices = np.empty(total, object), torch.empty((total, 2), dtype=torch.int64)
+    values, indices = np.empty(total, object), room((total, 2), torch.int64)
     if code.make_pieces(id(given), given.size, *how, id(values)) < 0:
         return None
     longest = code.place_pieces(counts.data_ptr(), given.size, indices.data_ptr())
-    return indices, values, torch.tensor([given.size, longest])
+    return indices, values, vector(given.size, longest)
 
 
 @fresh("StringSplit")
@@ -248,8 +255,8 @@ def _windows(
     code, rows = TEXT.ready(len(data)), len(splits) - 1
     if code is None or rows < 0:
         return None
-    given, kinds, ends = contiguous(data), torch.tensor(widths, dtype=torch.int64), torch.empty_like(splits)
-    how = (splits.data_ptr(), rows, kinds.data_ptr(), len(widths))
+    given, kinds, ends = contiguous(data), array.array("q", widths), room((rows + 1,), torch.int64)
+    how = (splits.data_ptr(), rows, kinds.buffer_info()[0], len(widths))
     total = code.count_windows(*how, len(data), ends.data_ptr())
     if total < 0:
         return None
@@ -275,7 +282,7 @@ def ngrams(
         bounds = data_splits.to(torch.int64).contiguous()
         windows = _windows(data, bounds, [width for width in ngram_widths if width > 0], glue)
         if windows is not None:
-            return windows[0], windows[1].to(torch_dtype(Tsplits))
+            return windows[0], windows[1] if Tsplits is dtypes.int64 else windows[1].to(torch_dtype(Tsplits))
     splits = data_splits.tolist()
     for value in splits:
         if not 0 <= value <= len(data):

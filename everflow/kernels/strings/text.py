@@ -17,7 +17,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
-from everflow.kernels.tensors import Strings
+from everflow.kernels.tensors import Strings, room
 from everflow.native.loops.library import Library
 
 TEXT = Library("text", cost=2)
@@ -144,7 +144,7 @@ def characters(s: bytes) -> int:
 def length(input: Strings, *, unit: str) -> torch.Tensor:
     code = TEXT.ready(input.size)
     if code is not None:
-        given, out = contiguous(input), torch.empty(input.shape, dtype=torch.int32)
+        given, out = contiguous(input), room(input.shape, torch.int32)
         loop = code.lengths if unit == "BYTE" else code.character_lengths
         if loop(id(given), given.size, out.data_ptr()) == 0:
             return out

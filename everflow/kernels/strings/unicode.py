@@ -250,14 +250,13 @@ def unicode_characters(
 
 
 @lru_cache(maxsize=1)
-def _scripts() -> torch.Tensor:
+def _scripts() -> np.ndarray:
     """The number of each code point's script, with those of what is none before and behind."""
     starts, scripts = np.array(json.loads(Path(__file__).with_name("unicode_scripts.json").read_text()), np.int32).T
     of_points = np.repeat(scripts, np.diff(starts, append=_LAST_CODE_POINT + 1))
-    return torch.from_numpy(np.pad(of_points, 1, constant_values=-1))
+    return np.pad(of_points, 1, constant_values=-1)
 
 
 @fresh("UnicodeScript")
 def unicode_script(input: torch.Tensor) -> torch.Tensor:
-    places = input.reshape(-1).clamp(-1, _LAST_CODE_POINT + 1).add_(1)
-    return _scripts().index_select(0, places).reshape(input.shape)
+    return torch.from_numpy(_scripts().take(input.numpy() + 1, mode="clip"))

@@ -43,6 +43,12 @@ class Library:
                 self._ask()
         return self.code
 
+    def at_once(self) -> Any:
+        """The functions, for what only they can do: they are waited for. None without a compiler."""
+        if self.code is None and _MODE != "off" and is_supported():
+            BACKGROUND.attempt(self.make)
+        return self.code
+
     def _ask(self) -> None:
         if _MODE == "off" or not is_supported():
             return

@@ -484,6 +484,52 @@ def fill_step_indices(counts: P64, rows: I64, longest: I64, out: P64) -> None:
                 at += 3
 
 
+# A single record's features at once. Of each: where its values go, what fills up for it, and, where it is sparse, where
+# the place of each value and how many there are go.
+VALUES, FILLER, PLACES, COUNT, OUTPUTS = 0, 1, 2, 3, 4
+
+
+def fill_rows(kind: I64, spans: P64, counts: P64, rows: I64, out: P64, width: I64, step: I64) -> I64:
+    """The rows of one feature, of any kind."""
+    to = PP(out)[VALUES]
+    default = PP(out)[FILLER]
+    if kind == BYTES:
+        return fill_strings(spans, counts, rows, to, width, default, step)
+    if kind == FLOATS:
+        fill_floats(spans, counts, rows, P32(to), width, P32(default), step)
+    else:
+        fill_integers(spans, counts, rows, P64(to), width, P64(default), step)
+    return 0
+
+
+def fill_record(spans: P64, counts: P64, asked: P64, features: I64, outputs: P64) -> I64:
+    for f in range(features):
+        what = asked + FIELDS * f
+        out = outputs + OUTPUTS * f
+        if fill_rows(what[KIND], spans + 2 * f, counts + f, 1, out, what[WANTED], 1) < 0:
+            return OTHER
+        if out[COUNT] != 0:
+            count = counts[f] if counts[f] > 0 else 0
+            for k in range(count):
+                P64(PP(out)[PLACES])[k] = k
+            P64(PP(out)[COUNT])[0] = count
+    return 0
+
+
+def fill_lists(spans: P64, counts: P64, asked: P64, features: I64, outputs: P64, room: P64) -> I64:
+    """The feature lists of a single record; `room` for the rows of the longest one."""
+    for f in range(features):
+        what = asked + FIELDS * f
+        steps = counts[f]
+        if steps > 0:
+            rows = room + 2 * steps
+            if locate_steps(spans + 2 * f, 1, what, steps, room, rows) < 0:
+                return OTHER
+            if fill_rows(what[KIND], room, rows, steps, outputs + OUTPUTS * f, what[WANTED], 0) < 0:
+                return OTHER
+    return 0
+
+
 EXPORTED = [
     locate,
     locate_sequences,
@@ -494,4 +540,6 @@ EXPORTED = [
     fill_strings,
     fill_indices,
     fill_step_indices,
+    fill_record,
+    fill_lists,
 ]

@@ -6,7 +6,7 @@ are taken one by one in the order of TensorFlow, so that pixels agree to the las
 
 from __future__ import annotations
 
-from everflow.native.loops.words import F32, I64, P8, P32, P64, PF32
+from everflow.native.loops.words import F32, I64, P8, P32, P64, PF32, stack
 
 
 def row_of(images: P8, floating: I64, at: I64, count: I64, room: PF32) -> PF32:
@@ -183,21 +183,42 @@ def area(
                 to[k] = to[k] * scale
 
 
-def between_four(upper: PF32, lower: PF32, right: I64, along: F32, down: F32, channels: I64, out: PF32) -> None:
-    """A pixel between the two that begin at places and those so much to the right of them."""
-    for c in range(channels):
-        above = upper[c] + (upper[right + c] - upper[c]) * along
-        below = lower[c] + (lower[right + c] - lower[c]) * along
-        out[c] = above + (below - above) * down
+def position(low: F32, high: F32, edge: I64, size: I64, at: I64) -> F32:
+    """Where one of `size` places between two parts of an axis lies on it."""
+    if size > 1:
+        step = (high - low) * F32(edge) / F32(size - 1)
+        return low * F32(edge) + F32(at) * step
+    return (low + high) * 0.5 * F32(edge)
 
 
-def between_four_bytes(upper: P8, lower: P8, right: I64, along: F32, down: F32, channels: I64, out: PF32) -> None:
-    for c in range(channels):
-        a = F32(upper[c])
-        b = F32(lower[c])
-        above = a + (F32(upper[right + c]) - a) * along
-        below = b + (F32(lower[right + c]) - b) * along
-        out[c] = above + (below - above) * down
+def is_on(at: F32, edge: I64) -> I64:
+    return I64(at >= 0.0 and at <= F32(edge))
+
+
+def columns_of(
+    box: PF32, edge: I64, crop_width: I64, channels: I64, low: P32, high: P32, weights: PF32, span: P64
+) -> None:
+    """Places and weights of a box's columns that are on the image, and which those are: one after the other."""
+    first = crop_width
+    end = 0
+    for x in range(crop_width):
+        at = position(box[1], box[3], edge, crop_width, x)
+        if is_on(at, edge) == 1:
+            first = x if x < first else first
+            end = x + 1
+            left = I64(at)
+            right = left + I64(F32(left) < at)
+            for c in range(channels):
+                low[x * channels + c] = left * channels + c
+                high[x * channels + c] = right * channels + c
+                weights[x * channels + c] = at - F32(left)
+    span[0] = first * channels
+    span[1] = (end if end > first else first) * channels
+
+
+def fill(out: PF32, start: I64, end: I64, value: F32) -> None:
+    for k in range(start, end):
+        out[k] = value
 
 
 def crops(
@@ -206,42 +227,58 @@ def crops(
     height: I64,
     width: I64,
     channels: I64,
-    boxes: I64,
+    boxes: PF32,
+    count: I64,
     which: P32,
     crop_height: I64,
     crop_width: I64,
-    rows: P64,
-    row_parts: PF32,
-    columns: P64,
-    column_parts: PF32,
     outside: F32,
+    room: PF32,
     out: PF32,
 ) -> None:
-    """Pieces of images, each pixel between four. For each row of each box the lower and the upper place (-1 where it is
-    outside of the image), first all lower ones, then all upper ones, and how far it is from the lower; as for columns.
+    """Parts of images, each pixel between four. Boxes are (top, left, bottom, right) as parts of the image. The room is
+    for a row of the input and five of the output.
     """
-    for n in range(boxes):
-        base = which[n] * height * width * channels
+    wide = crop_width * channels
+    above = room + width * channels
+    below = above + wide
+    weights = below + wide
+    low = P32(weights + wide)
+    high = low + wide
+    span = P64(stack(16))
+    for n in range(count):
+        box = boxes + 4 * n
+        columns_of(box, width - 1, crop_width, channels, low, high, weights, span)
+        start = span[0]
+        size = span[1] - start
+        held = -1  # the input's row that `above` has, and the one that `below` has
+        next = -1
         for y in range(crop_height):
-            top = rows[n * crop_height + y]
-            upper = base + top * width * channels
-            lower = base + rows[(boxes + n) * crop_height + y] * width * channels
-            down = row_parts[n * crop_height + y]
-            to = out + (n * crop_height + y) * crop_width * channels
-            for x in range(crop_width):
-                left = columns[n * crop_width + x] * channels
-                right = columns[(boxes + n) * crop_width + x] * channels - left
-                along = column_parts[n * crop_width + x]
-                place = to + x * channels
-                if top < 0 or left < 0:
-                    for c in range(channels):
-                        place[c] = outside
-                elif floating == 1:
-                    at = PF32(images) + left
-                    between_four(at + upper, at + lower, right, along, down, channels, place)
+            to = out + (n * crop_height + y) * wide
+            at = position(box[0], box[2], height - 1, crop_height, y)
+            if is_on(at, height - 1) == 0 or size == 0:
+                fill(to, 0, wide, outside)
+                continue
+            upper = I64(at)
+            lower = upper + I64(F32(upper) < at)
+            base = which[n] * height
+            if upper != held:
+                if upper == next:
+                    swapped = above
+                    above = below
+                    below = swapped
+                    next = held
                 else:
-                    start = images + left
-                    between_four_bytes(start + upper, start + lower, right, along, down, channels, place)
+                    row = row_of(images, floating, (base + upper) * width * channels, width * channels, room)
+                    blend_columns(row, low + start, high + start, weights + start, size, above)
+                held = upper
+            if lower != next:
+                row = row_of(images, floating, (base + lower) * width * channels, width * channels, room)
+                blend_columns(row, low + start, high + start, weights + start, size, below)
+                next = lower
+            fill(to, 0, start, outside)
+            blend_rows(above, below, at - F32(upper), size, to + start)
+            fill(to, start + size, wide, outside)
 
 
 EXPORTED = [bilinear, bicubic, area, crops]

@@ -61,17 +61,14 @@ def continuations(word: U64) -> I64:
 
 
 def characters(s: P8, n: I64) -> I64:
-    """How many characters UTF-8 text has: bytes that don't go on with one."""
+    """How many characters UTF-8 text of an object has: bytes that don't go on with one."""
     found = n
     at = 0
     while at + 8 <= n:
         found -= continuations(PU64(s + at)[0])
         at += 8
-    if at < n and n >= 8:  # the last eight bytes, without those that were counted
-        return found - continuations(PU64(s + (n - 8))[0] >> U64(8 * (8 - (n - at))))
-    while at < n:
-        found -= is_continuation(s[at])
-        at += 1
+    if at < n:  # the last eight bytes, without those that were counted, or are before the text: an object's head
+        found -= continuations(PU64(s + (n - 8))[0] >> U64(8 * (8 - (n - at))))
     return found
 
 

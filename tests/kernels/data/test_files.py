@@ -75,3 +75,66 @@ def test_what_can_not_be_opened(tmp_path, kind):
         drain(kind([str(tmp_path / "none")]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unsupported compression_type"):
         drain(kind([str(tmp_path / "none")], compression_type="ZIP"))
+
+
+def outcomes(dataset, count):
+    """What comes so many times: values, or names of errors."""
+    following = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+    found = []
+    with tf.Session() as sess:
+        for _ in range(count):
+            try:
+                found.append(sess.run(following))
+            except tf.errors.OpError as error:
+                found.append(type(error).__name__)
+    return found
+
+
+def fixed(names, kind):
+    return tf.data.FixedLengthRecordDataset(names, 4, 1, 2, compression_type=kind)
+
+
+@pytest.mark.parametrize("in_blocks", [True, False])
+@pytest.mark.parametrize("make", [tf.data.TextLineDataset, tf.data.TFRecordDataset, lambda names: fixed(names, "")])
+def test_a_file_that_is_missing_is_asked_for_again_and_again(tmp_path, make, in_blocks):
+    (tmp_path / "there").write_bytes(b"habcdff")
+    dataset = make([str(tmp_path / "missing"), str(tmp_path / "there")])
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = in_blocks
+    assert outcomes(dataset.batch(2).with_options(options), 3) == ["NotFoundError"] * 3
+    assert drain(dataset.apply(tf.data.experimental.ignore_errors())) == []
+
+
+def test_lines_stay_where_they_can_not_be_read_and_records_go_on(tmp_path):
+    (tmp_path / "no gzip").write_bytes(b"this is text")
+    (tmp_path / "lines").write_bytes(gzip.compress(b"a\nb"))
+    names = [str(tmp_path / "no gzip"), str(tmp_path / "lines")]
+    assert outcomes(tf.data.TextLineDataset(names, "GZIP"), 3) == ["DataLossError"] * 3
+    assert outcomes(tf.data.TFRecordDataset(names[:1] * 2, "GZIP"), 3) == ["DataLossError"] * 2 + ["OutOfRangeError"]
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        (b"habcdefghff", [b"abcd", b"efgh", "OutOfRangeError"]),
+        (b"habcdefghijff", [b"abcd", b"efgh", "DataLossError", "OutOfRangeError"]),
+        (b"habcdefgh", [b"abcd", "DataLossError", "OutOfRangeError"]),
+        (b"", ["InternalError", "OutOfRangeError"]),
+    ],
+)
+def test_a_compressed_file_shows_at_its_end_that_bytes_are_missing(tmp_path, content, wanted):
+    (tmp_path / "a").write_bytes(zlib.compress(content))
+    assert outcomes(fixed(str(tmp_path / "a"), "ZLIB"), len(wanted)) == wanted
+    if len(content) % 4 != 3:
+        (tmp_path / "a").write_bytes(content)
+        assert outcomes(fixed(str(tmp_path / "a"), ""), 2) == ["InvalidArgumentError"] * 2
+
+
+def test_a_file_ends_where_its_first_compressed_stream_does(tmp_path):
+    (tmp_path / "a").write_bytes(gzip.compress(b"a\nb") + gzip.compress(b"c") + b"and more")
+    assert drain(tf.data.TextLineDataset(str(tmp_path / "a"), "GZIP")) == [b"a", b"b"]
+
+
+def test_lines_have_no_carriage_returns(tmp_path):
+    (tmp_path / "a").write_bytes(b"a\rb\r\nc\r\r\n\r\nlast\r")
+    assert drain(tf.data.TextLineDataset(str(tmp_path / "a"))) == [b"ab", b"c", b"", b"last"]

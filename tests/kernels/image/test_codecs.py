@@ -106,3 +106,18 @@ def test_density_and_metadata_are_in_the_file(sess):
     )
     assert data[6:11] == b"JFIF\0" and data[13] == 2 and data[14:18] == struct.pack(">HH", 7, 9)
     assert b"<x>about</x>" in data
+
+
+def test_frames_are_laid_over_each_other_whatever_is_transparent(sess):
+    """A frame of one pixel, its colour transparent and to be taken away again, over one of two, and then the other."""
+    head = b"GIF89a" + bytes([2, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255])  # two by one, red and blue
+    control = bytes([0x21, 0xF9, 4, 2 << 2 | 1, 0, 0, 1, 0])  # blue is transparent, the frame is taken away
+
+    def frame(left, width, pixels):  # codes of three bits: 4 clears the table, 5 ends the pixels
+        codes = sum(code << 3 * i for i, code in enumerate([4, *pixels, 5]))
+        place = bytes([0x2C, left, 0, 0, 0, width, 0, 1, 0, 0])
+        return control + place + bytes([2, 2]) + codes.to_bytes(2, "little") + b"\0"
+
+    data = head + frame(0, 2, [0, 0]) + frame(1, 1, [1]) + frame(0, 1, [1]) + b";"
+    red, blue = [255, 0, 0], [0, 0, 255]
+    assert sess.run(tf.image.decode_gif(fed(data)))[:, 0].tolist() == [[red, red], [red, blue], [blue, blue]]

@@ -95,11 +95,25 @@ def saved(mode, **options):
         (saved("P"), [[10, 20, 30], [40, 50, 60], [10, 20, 30]]),
         (saved("P", transparency=0), [[10, 20, 30, 0], [40, 50, 60, 255], [10, 20, 30, 0]]),
         (saved("1"), [[0], [255], [0]]),
-        (saved("L", transparency=8), [[7, 255], [8, 0], [9, 255]]),
+        (saved("L", transparency=8), [[7], [8], [9]]),
     ],
 )
 def test_palettes_bits_and_transparent_colours(data, row):
     assert png.decode(data, 0, np.uint8)[0].tolist() == row
+
+
+@pytest.mark.parametrize(
+    ("data", "alpha"),
+    [(saved("L", transparency=8), [255, 0, 255]), (saved("1"), [1, 1, 1]), (saved("P", bits=4), [15, 15, 15])],
+)
+def test_alpha_that_is_asked_for(data, alpha):
+    """A colour that is transparent shows only then; what is opaque is the largest value of the file's own depth."""
+    assert png.decode(data, 4, np.uint8)[0, :, 3].tolist() == alpha
+
+
+def test_grey_of_sixteen_bits_is_rounded():
+    image = np.uint16([[[1, 2, 4], [65535, 0, 1]]])
+    assert png.decode(png.encode(image, -1), 1, np.uint16).ravel().tolist() == [2, 19594]
 
 
 @pytest.mark.parametrize(("have", "want"), [(3, 1), (1, 3), (1, 4), (4, 3), (3, 4), (2, 1), (4, 1)])

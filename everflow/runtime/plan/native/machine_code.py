@@ -170,14 +170,6 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def _slow_memory(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    return torch.empty_strided(shape, strides, dtype=dtype)
-
-
-# What torch's own compiler takes for its results: a third of the time.
-_memory = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", _slow_memory)
-
-
 def _caller(region: Region, entry: Entry, function: Callable[..., int], state: SessionState) -> Callable[..., Value]:
     """The Python function of a region: it checks what it is given, finds memory for the results and calls the code.
 
@@ -185,7 +177,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
     """
     count = len(region.inputs)
     space: dict[str, Any] = {
-        "memory": _memory,
+        "memory": tensors.strided_room,
         "run": function,
         "threads": torch.get_num_threads,
         "scratch": _scratch.address,
