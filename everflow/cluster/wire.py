@@ -1,4 +1,4 @@
-"""The calls between tasks: TensorFlow's MasterService and WorkerService over gRPC, and errors that keep their kind on
+"""The calls between tasks: TensorFlow's MasterService, WorkerService and EagerService over gRPC, and errors that keep their kind on
 the way.
 
 Messages are protos whatever they carry, so nothing that arrives is ever executed as code; what they hold is checked
@@ -12,7 +12,7 @@ import pathlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ import grpc
 
 from everflow.cluster import lanes
 from everflow.framework import errors
+from everflow.platform import logging
 from everflow.platform.trust import Trust, listening_address, trust
-from everflow.protos import device_attributes_pb2, master_pb2, worker_pb2
+from everflow.protos import device_attributes_pb2, eager_service_pb2, master_pb2, worker_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
 
-MASTER, WORKER = "tensorflow.MasterService", "tensorflow.WorkerService"
+MASTER, WORKER, EAGER = "tensorflow.MasterService", "tensorflow.WorkerService", "tensorflow.eager.EagerService"
 _METHODS = {
     MASTER: (
         master_pb2,
@@ -40,12 +41,18 @@ _METHODS = {
         worker_pb2,
         "GetStatus CreateWorkerSession DeleteWorkerSession RegisterGraph DeregisterGraph RunGraph CleanupGraph CleanupAll RecvTensor CompleteGroup",
     ),
+    EAGER: (
+        eager_service_pb2,
+        "CreateContext Enqueue WaitQueueDone KeepAlive CloseContext RegisterFunction",
+    ),
 }
 # service → method → (request class, response class)
 SERVICES = {
     service: {name: (getattr(module, f"{name}Request"), getattr(module, f"{name}Response")) for name in names.split()}
     for service, (module, names) in _METHODS.items()
 }
+# What also goes on lanes.
+ON_LANES = {**SERVICES[WORKER], **SERVICES[EAGER]}
 _OPTIONS = [
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_http_proxy", 0),
@@ -67,6 +74,7 @@ _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 # A status travels in a header, which takes 8 kB; longer messages are carried in the response where it has room for one.
 _LONGEST_STATUS = 3000
 _OURS = (("everflow", "1"),)  # comes with each answer, so that peers know one of us
+_LOG_EVERY_SECONDS = 10.0
 _LANE_SECONDS = 1.0  # before a peer that had no lane is looked at again
 
 
@@ -242,9 +250,9 @@ class Peer:
 
     def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """Begin a call; with `wait` it waits for a task that is not up yet."""
-        lane = self.lane() if not wait and method in SERVICES[WORKER] else None
+        lane = self.lane() if not wait and method in ON_LANES else None
         if lane is not None:
-            return lane.start(method, request, SERVICES[WORKER][method][1], timeout)
+            return lane.start(method, request, ON_LANES[method][1], timeout)
         return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait, metadata=self._metadata)
 
     def finish(self, future: Any) -> Any:
@@ -293,6 +301,23 @@ def _channel(address: str, told: Trust) -> grpc.Channel:
     if told.server_name:
         options.append(("grpc.ssl_target_name_override", told.server_name))
     return grpc.secure_channel(address, grpc.ssl_channel_credentials(authority, key, certificate), options=options)
+
+
+def statuses(peers: Mapping[str, Peer], asking: str, call: Call) -> dict[str, worker_pb2.GetStatusResponse]:
+    """What the tasks say of themselves, as soon as all are up; `asking` is what waits for them, for `call`."""
+    waiting = {task: peer.start("GetStatus", worker_pb2.GetStatusRequest(), wait=True) for task, peer in peers.items()}
+    logged = time.monotonic()
+    while late := [task for task, future in waiting.items() if not future.done()]:
+        if not call.is_wanted:
+            for future in waiting.values():
+                future.cancel()
+            raise errors.CancelledError(None, None, f"{asking} is not wanted any more")
+        if time.monotonic() - logged > _LOG_EVERY_SECONDS:
+            logged = time.monotonic()
+            for task in late:
+                logging.info("%s still waiting for response from worker: %s", asking, task)
+        time.sleep(0.005)
+    return {task: peers[task].finish(future) for task, future in waiting.items()}
 
 
 class LocalPeer:

@@ -14,6 +14,7 @@ import numpy as np
 
 from everflow.cluster import edges, wire
 from everflow.cluster.cluster import ClusterSpec
+from everflow.cluster.eager_service import EagerService
 from everflow.cluster.foreign import adapted
 from everflow.cluster.groups import Groups
 from everflow.cluster.rendezvous import Carrier, Rendezvous, pack
@@ -58,6 +59,7 @@ class Worker:
         self.attributes = [_attributes_proto(d) for d in devices.attributes_of(self.device_names)]
         self._incarnations = {a.incarnation for a in self.attributes}
         self.resources = ResourceStore()
+        self.eager = EagerService(self)
         self._config = config
         self._peer_of = peer_of
         self._lock = threading.Lock()
@@ -87,7 +89,25 @@ class Worker:
             return _WorkerSession(state, self.device_names, self._peer_of)
         task = f"/job:{brought.job_name}/replica:0/task:{brought.task_index}"
         names = [device.name for device in wire.renamed(self.attributes, task)]
-        return _WorkerSession(state, names, _Peers(ClusterSpec(brought.cluster).addresses()))
+        return _WorkerSession(state, names, self.peers_of(ClusterSpec(brought.cluster).addresses()))
+
+    @staticmethod
+    def peers_of(addresses: dict[str, str]) -> Callable[[str], wire.Peer]:
+        """What gives the tasks of a cluster that a client brought, by name."""
+        return _Peers(addresses)
+
+    def open_session(
+        self, handle: str, state: SessionState, device_names: list[str], peer_of: Callable[[str], wire.Peer]
+    ) -> None:
+        """Let graphs be registered that work on the state of an eager client."""
+        with self._lock:
+            self._sessions[handle] = _WorkerSession(state, device_names, peer_of)
+
+    def close_session(self, handle: str, step_id: int) -> None:
+        """End what `open_session` began; whoever waits for values of the step fails."""
+        with self._lock:
+            self._sessions.pop(handle, None)
+        self.CleanupGraph(worker_pb2.CleanupGraphRequest(step_id=step_id), wire.Call())
 
     def DeleteWorkerSession(
         self, request: worker_pb2.DeleteWorkerSessionRequest, call: wire.Call
@@ -130,11 +150,10 @@ class Worker:
             raise errors.AbortedError(
                 None, None, f"Graph handle is not found: {request.graph_handle}. {self.task} may have been restarted."
             )
-        step = Step(session.state, timeout_in_ms)
+        step = self.new_step(session.state, timeout_in_ms)
         call.when_over(step.cancel)
-        carrier = Carrier(graph.ends, request.step_id, self._rendezvous_of(request.step_id), step, session.peer_of)
+        carrier = Carrier(graph.ends, request.step_id, self.rendezvous_of(request.step_id), step, session.peer_of)
         step.container[CARRIER] = carrier
-        step.container[EXCHANGE] = self._exchange
         response = worker_pb2.RunGraphResponse()
         try:
             if timeout_in_ms > 0:
@@ -147,11 +166,17 @@ class Worker:
                 raise error from None
             wire.store((error.error_code, error.message), response)
         else:
-            self._rendezvous_of(request.step_id).complete()
+            self.rendezvous_of(request.step_id).complete()
             self._forget_spent(request.step_id)
         finally:
             carrier.close()
         return response
+
+    def new_step(self, state: SessionState, timeout_in_ms: int = 0) -> Step:
+        """A run on this task, which takes part in its groups."""
+        step = Step(state, timeout_in_ms)
+        step.container[EXCHANGE] = self._exchange
+        return step
 
     def start_here(
         self, request: worker_pb2.RunGraphRequest, timeout_in_ms: int, cancelled: Callable[[Callable[[], None]], None]
@@ -174,7 +199,7 @@ class Worker:
     def RecvTensor(self, request: worker_pb2.RecvTensorRequest, call: wire.Call) -> worker_pb2.RecvTensorResponse:
         keys = request.rendezvous_key.split("\n")
         self._check_incarnations(keys)
-        values = self._rendezvous_of(request.step_id).take(keys, call)
+        values = self.rendezvous_of(request.step_id).take(keys, call)
         self._forget_spent(request.step_id)
         return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
 
@@ -185,16 +210,17 @@ class Worker:
         except errors.OpError as e:
             give(e)
         else:
-            self._rendezvous_of(step_id).when_there(keys, give)
+            self.rendezvous_of(step_id).when_there(keys, give)
             self._forget_spent(step_id)
 
     def answer(self, method: str, request: bytes, call: Any) -> bytes:
         """A call that came on a lane."""
-        reads, _ = wire.SERVICES[wire.WORKER].get(method, (None, None))
+        served: Any = self if method in wire.SERVICES[wire.WORKER] else self.eager
+        reads, _ = wire.ON_LANES.get(method, (None, None))
         if reads is None:
-            raise errors.UnimplementedError(None, None, f"WorkerService has no {method}")
+            raise errors.UnimplementedError(None, None, f"A task has no {method}")
         try:
-            return getattr(self, method)(reads.FromString(request), call).SerializeToString()
+            return getattr(served, method)(reads.FromString(request), call).SerializeToString()
         except errors.OpError as e:
             raise wire.error_of(*wire.status_of(e)) from None
         except Exception as e:  # the other side is told
@@ -226,7 +252,8 @@ class Worker:
             if step_id in self._rendezvous and self._rendezvous[step_id].is_spent:
                 del self._rendezvous[step_id]
 
-    def _rendezvous_of(self, step_id: int) -> Rendezvous:
+    def rendezvous_of(self, step_id: int) -> Rendezvous:
+        """Where the values of a step wait for other tasks."""
         with self._lock:
             return self._rendezvous.setdefault(step_id, Rendezvous())
 
