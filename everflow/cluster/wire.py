@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from everflow.cluster import lanes
+from everflow.cluster.greeting import check_greeting
 from everflow.framework import errors
 from everflow.platform import logging
 from everflow.platform.trust import Trust, listening_address, trust
@@ -75,6 +76,7 @@ _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 _LONGEST_STATUS = 3000
 _OURS = (("everflow", "1"),)  # comes with each answer, so that peers know one of us
 _LOG_EVERY_SECONDS = 10.0
+_GREETING_SECONDS = 2.0  # between two looks whether a task that we wait for could be talked to
 _LANE_SECONDS = 1.0  # before a peer that had no lane is looked at again
 
 
@@ -224,7 +226,7 @@ class Peer:
     def __init__(self, address: str, name: str = "") -> None:
         self.address = address
         self._name = name or address
-        told = trust()
+        self._told = told = trust()
         self._channel = _channel(address, told)
         self._metadata = ((_SECRET, told.secret),) if told.secret else None
         self._calls = {
@@ -272,7 +274,21 @@ class Peer:
 
     def call(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """One call from beginning to end."""
-        return self.finish(self.start(method, request, timeout=timeout, wait=wait))
+        future = self.start(method, request, timeout=timeout, wait=wait)
+        if wait:
+            done = threading.Event()
+            future.add_done_callback(lambda _: done.set())
+            while not done.wait(_GREETING_SECONDS):
+                self.check_greeting(future)
+        return self.finish(future)
+
+    def check_greeting(self, waiting: Any) -> None:
+        """Give up a call that waits for a task where that could never be talked to."""
+        try:
+            check_greeting(self.address, self._told)
+        except BaseException:
+            waiting.cancel()
+            raise
 
     def error(self, error: Any) -> errors.OpError:
         """The error of a failed call, in the class its status has."""
@@ -306,12 +322,16 @@ def _channel(address: str, told: Trust) -> grpc.Channel:
 def statuses(peers: Mapping[str, Peer], asking: str, call: Call) -> dict[str, worker_pb2.GetStatusResponse]:
     """What the tasks say of themselves, as soon as all are up; `asking` is what waits for them, for `call`."""
     waiting = {task: peer.start("GetStatus", worker_pb2.GetStatusRequest(), wait=True) for task, peer in peers.items()}
-    logged = time.monotonic()
+    logged = looked = time.monotonic()
     while late := [task for task, future in waiting.items() if not future.done()]:
         if not call.is_wanted:
             for future in waiting.values():
                 future.cancel()
             raise errors.CancelledError(None, None, f"{asking} is not wanted any more")
+        if time.monotonic() - looked > _GREETING_SECONDS:
+            looked = time.monotonic()
+            for task in late:
+                peers[task].check_greeting(waiting[task])
         if time.monotonic() - logged > _LOG_EVERY_SECONDS:
             logged = time.monotonic()
             for task in late:
