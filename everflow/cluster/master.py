@@ -42,7 +42,7 @@ class Master:
         config = type(self._default_config)()
         config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
-        if config.cluster_def.job:
+        if config.HasField("cluster_def"):
             here, peers = self._tasks_of_client(config, request.target)
         else:
             here, peers = self._worker.task, self._filtered(self._peers, config.device_filters)

@@ -78,7 +78,9 @@ class Worker:
                 raise errors.AlreadyExistsError(
                     None, None, f"Session {request.session_handle} exists already on {self.task}"
                 )
-            shared = ResourceStore() if request.isolate_session_state else self.resources
+            # Names of a client's own cluster mean nothing to others, so what it has is its own, too, as in TensorFlow.
+            is_alone = request.isolate_session_state or bool(request.server_def.cluster.job)
+            shared = ResourceStore() if is_alone else self.resources
             self._sessions[request.session_handle] = self._new_session(SessionState(resources=shared), request)
         return worker_pb2.CreateWorkerSessionResponse()
 
