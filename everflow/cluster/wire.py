@@ -12,7 +12,7 @@ import pathlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ import grpc
 
 from everflow.cluster import lanes
 from everflow.cluster.greeting import check_greeting
+from everflow.cluster.values import Parcel, described_size, fill, of_description
 from everflow.framework import errors
 from everflow.platform import logging
 from everflow.platform.trust import Trust, listening_address, trust
@@ -52,6 +53,9 @@ SERVICES = {
     service: {name: (getattr(module, f"{name}Request"), getattr(module, f"{name}Response")) for name in names.split()}
     for service, (module, names) in _METHODS.items()
 }
+# Between two of ours: a ticket for large values comes in RecvTensor's answer, and for the ticket their bytes, in pieces.
+IN_PIECES = "everflow/pieces"
+_PIECES = "everflow.Pieces"
 # What also goes on lanes.
 ON_LANES = {**SERVICES[WORKER], **SERVICES[EAGER]}
 _OPTIONS = [
@@ -141,7 +145,20 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
             for name, (request, response) in SERVICES[service].items()
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    take = {"Take": grpc.unary_stream_rpc_method_handler(_in_pieces(implementations[WORKER]))}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_PIECES, take),))
     return server
+
+
+def _in_pieces(worker: Any) -> Callable:
+    def handle(ticket: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        try:
+            yield from worker.pieces(ticket)
+        except errors.OpError as e:
+            code, message = status_of(e)
+            context.abort(_STATUS.get(code, grpc.StatusCode.UNKNOWN), message[:_LONGEST_STATUS])
+
+    return handle
 
 
 def listen(server: grpc.Server, host: str, port: int) -> int:
@@ -234,6 +251,7 @@ class Peer:
             for service, methods in SERVICES.items()
             for name, (request, response) in methods.items()
         }
+        self._take = self._channel.unary_stream(f"/{_PIECES}/Take")
         self.is_ours = False  # until an answer tells
         self._lane: lanes.Lane | None = None
         self._lane_lock = threading.Lock()
@@ -289,6 +307,20 @@ class Peer:
         except BaseException:
             waiting.cancel()
             raise
+
+    def take(self, ticket: bytes) -> list[Parcel]:
+        """The large values of a ticket, which has their description."""
+        number, description = ticket[:8], ticket[8:]
+        size = described_size(description)
+        if self._told.longest_message and size > self._told.longest_message:
+            text = f"Values of {size} bytes from {self._name} are longer than EVERFLOW_CLUSTER_MESSAGE_LIMIT allows"
+            raise errors.ResourceExhaustedError(None, None, text)
+        parcels = of_description(description, size)
+        try:
+            fill(parcels, self._take(number, metadata=self._metadata))
+        except grpc.RpcError as e:
+            raise self.error(e) from None
+        return parcels
 
     def error(self, error: Any) -> errors.OpError:
         """The error of a failed call, in the class its status has."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from everflow.cluster.eager_service import EagerService
 from everflow.cluster.foreign import adapted
 from everflow.cluster.groups import Groups
 from everflow.cluster.rendezvous import Carrier, Rendezvous, pack
-from everflow.cluster.values import decode, encode
+from everflow.cluster.values import decode, described, encode, pieces
 from everflow.framework import errors
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
@@ -34,10 +34,13 @@ from everflow.runtime.state import ResourceStore, SessionState, Step
 
 if TYPE_CHECKING:
     from everflow.cluster.rendezvous import Taker
+    from everflow.cluster.values import Parcel
     from everflow.framework.dtypes import DType
     from everflow.framework.operation import Operation
     from everflow.protos import graph_pb2
     from everflow.runtime.hints import Runnable, Value
+
+_LARGE = 1 << 20  # bytes of values that one of ours fetches in pieces
 
 
 class Worker:
@@ -65,6 +68,7 @@ class Worker:
         self._lock = threading.Lock()
         self._sessions: dict[str, _WorkerSession] = {}
         self._rendezvous: dict[int, Rendezvous] = {}
+        self._waiting: dict[bytes, tuple[int, list[Parcel]]] = {}  # ticket → step and values that are to be fetched
         self._serial = itertools.count(1)
 
     def GetStatus(self, request: worker_pb2.GetStatusRequest, call: wire.Call) -> worker_pb2.GetStatusResponse:
@@ -189,6 +193,8 @@ class Worker:
     def CleanupGraph(self, request: worker_pb2.CleanupGraphRequest, call: wire.Call) -> worker_pb2.CleanupGraphResponse:
         with self._lock:
             rendezvous = self._rendezvous.pop(request.step_id, None)
+            for ticket in [t for t, (step_id, _) in self._waiting.items() if step_id == request.step_id]:
+                del self._waiting[ticket]
         if rendezvous is not None:
             rendezvous.abort(errors.AbortedError(None, None, f"Step {request.step_id} is over"))
         return worker_pb2.CleanupGraphResponse()
@@ -203,7 +209,24 @@ class Worker:
         self._check_incarnations(keys)
         values = self.rendezvous_of(request.step_id).take(keys, call)
         self._forget_spent(request.step_id)
-        return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
+        response = worker_pb2.RecvTensorResponse(send_start_micros=int(time.time() * 1e6))
+        if request.transport_options.type_url == wire.IN_PIECES and sum(v.array.nbytes for v in values) > _LARGE:
+            ticket = next(self._serial).to_bytes(8, "little")
+            with self._lock:
+                self._waiting[ticket] = request.step_id, values
+            response.transport_options.type_url = wire.IN_PIECES
+            response.transport_options.value = ticket + described(values)
+        else:
+            response.tensor.CopyFrom(pack(values))
+        return response
+
+    def pieces(self, ticket: bytes) -> Iterator[bytes]:
+        """The values that a caller of RecvTensor got a ticket for."""
+        with self._lock:
+            _, values = self._waiting.pop(ticket, (0, None))
+        if values is None:
+            raise errors.AbortedError(None, None, f"{self.task} has nothing for that ticket: the step may be over")
+        return pieces(values)
 
     def give_values(self, step_id: int, keys: list[str], give: Taker) -> None:
         """RecvTensor for callers on a lane: nobody waits, `give` is called when all values are there."""
