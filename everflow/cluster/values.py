@@ -90,17 +90,21 @@ def _bytes_of(found: list[tuple[dtypes.DType, tuple[int, ...], np.dtype]]) -> in
 _PIECE = 1 << 20
 
 
+def _view(array: np.ndarray) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8).data)
+
+
 def pieces(parcels: list[Parcel]) -> Iterator[bytes]:
     """The bytes of parcels in pieces, which can be on their way while the next is made."""
     for _, array in parcels:
-        view = memoryview(array.reshape(-1).view(np.uint8))
+        view = _view(array)
         for start in range(0, len(view), _PIECE):
             yield bytes(view[start : start + _PIECE])
 
 
 def fill(parcels: list[Parcel], coming: Iterable[bytes]) -> None:
     """Put pieces into parcels that `of_description` made; DataLossError where they are too few or too many."""
-    views = [memoryview(array.reshape(-1).view(np.uint8)) for _, array in parcels]
+    views = [_view(array) for _, array in parcels]
     number = at = 0
     for piece in coming:
         while number < len(views) and at == len(views[number]):

@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from tests.cluster.conftest import free_addresses
+from everflow.cli.launch import free_addresses
 
 
 @pytest.fixture

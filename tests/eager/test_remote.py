@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.cli.launch import free_addresses
 from everflow.config import connecting
-from tests.cluster.conftest import Cluster, free_addresses
+from tests.cluster.conftest import Cluster
 
 A, B = (f"/job:worker/replica:0/task:{i}/device:CPU:0" for i in range(2))
 HERE = "/job:localhost/replica:0/task:0/device:CPU:0"
