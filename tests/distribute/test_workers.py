@@ -17,7 +17,7 @@ def _run(folder, *words, command=("run",), program=PROGRAM):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     environment.pop("TF_CONFIG", None)
     started = [sys.executable, "-m", "everflow", *command, program, str(folder), *words]
-    done = subprocess.run(started, env=environment, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(started, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
