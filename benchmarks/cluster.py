@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
+
+from everflow.cli.launch import free_addresses
 
 # Runs under TensorFlow's own Python as well, which may be an old one.
 PROGRAM = """
@@ -96,16 +97,6 @@ else:
 _ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def _free_addresses(count: int) -> list[str]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("localhost", 0))
-    addresses = [f"localhost:{each.getsockname()[1]}" for each in sockets]
-    for each in sockets:
-        each.close()
-    return addresses
-
-
 def _result(process: subprocess.Popen) -> list[float]:
     printed, complaints = process.communicate()
     found = [line for line in printed.splitlines() if line.startswith("RESULT ")]
@@ -116,7 +107,7 @@ def _result(process: subprocess.Popen) -> list[float]:
 
 def measure(python: str, module: str, what: str, servers: int, workers: int, args: argparse.Namespace) -> list[float]:
     """The seconds of each step of each worker."""
-    addresses = _free_addresses(servers + workers)
+    addresses = free_addresses(servers + workers)
     cluster = {"ps": addresses[:servers], "worker": addresses[servers:]}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     processes = {}

@@ -91,7 +91,7 @@ class Task:
 
 def plan_tasks(workers: int, servers: int = 0, evaluator: bool = False) -> list[Task]:
     """The tasks of a cluster on free ports of loopback. With parameter servers the first worker is the chief."""
-    addresses = iter(_free_addresses(workers + servers + 1))
+    addresses = iter(free_addresses(workers + servers + 1))
     if servers:
         jobs = {"chief": 1, "worker": workers - 1, "ps": servers}
     else:
@@ -115,7 +115,7 @@ def plan_tasks(workers: int, servers: int = 0, evaluator: bool = False) -> list[
     return tasks
 
 
-def _free_addresses(count: int) -> list[str]:
+def free_addresses(count: int) -> list[str]:
     """Addresses that nobody listens at, below the ports that connections get: no connection takes one before its server does."""
     ports: list[int] = []
     for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):

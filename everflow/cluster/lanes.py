@@ -1,7 +1,7 @@
 """Lanes: the short way between two of our tasks on one machine, beside gRPC, which everyone else takes.
 
 A lane is a local socket under the name of the address that the server listens at, open to processes of the same user
-only. It carries WorkerService's calls, and tensors as their own bytes: written from the memory they are in, read into
+only. It carries calls to WorkerService and EagerService, and tensors as their own bytes: written from the memory they are in, read into
 the memory they stay in. Sockets named so belong to a network namespace, as ports do, and leave no files behind. What
 holds for gRPC (`platform/trust.py`) holds here, too: the secret, and how long a message may be.
 """

@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +15,11 @@ from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.master_session import MasterSession
 from everflow.framework import errors
 from everflow.framework.devices import DeviceSpec
-from everflow.platform import logging
 from everflow.protos import master_pb2, worker_pb2
 
 if TYPE_CHECKING:
     from everflow.cluster.worker import Worker
     from everflow.protos import config_pb2, device_attributes_pb2
-
-_LOG_EVERY_SECONDS = 10.0
 
 
 class Master:
@@ -46,7 +42,7 @@ class Master:
         config = type(self._default_config)()
         config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
-        if config.cluster_def.job:
+        if config.HasField("cluster_def"):
             here, peers = self._tasks_of_client(config, request.target)
         else:
             here, peers = self._worker.task, self._filtered(self._peers, config.device_filters)
@@ -174,24 +170,9 @@ class Master:
         """The devices of tasks, those of this one first; waits until all of them are there."""
         here = next((task for task, peer in peers.items() if peer is self._here), self._worker.task)
         devices = wire.renamed(self._worker.attributes, here)
-        waiting = {
-            task: peer.start("GetStatus", worker_pb2.GetStatusRequest(), wait=True)
-            for task, peer in peers.items()
-            if peer is not self._here
-        }
-        logged = time.monotonic()
-        for task, future in waiting.items():
-            while not future.done():
-                if not call.is_wanted:
-                    for other in waiting.values():
-                        other.cancel()
-                    raise errors.CancelledError(None, None, "The session is not wanted any more")
-                if time.monotonic() - logged > _LOG_EVERY_SECONDS:
-                    logged = time.monotonic()
-                    for late in [t for t, f in waiting.items() if not f.done()]:
-                        logging.info("CreateSession still waiting for response from worker: %s", late)
-                time.sleep(0.005)
-            devices += wire.renamed(peers[task].finish(future).device_attributes, task)
+        others = {task: peer for task, peer in peers.items() if peer is not self._here}
+        for task, status in wire.statuses(others, "CreateSession", call).items():
+            devices += wire.renamed(status.device_attributes, task)
         return devices
 
 

@@ -73,9 +73,9 @@ class MasterSession:
         self._serial = itertools.count(1)
         self._active: set[_Execution] = set()
         self._closed = False
-        # A session that brings its cluster along has it for itself.
-        alone = config.isolate_session_state or bool(config.cluster_def.job)
-        request = worker_pb2.CreateWorkerSessionRequest(session_handle=handle, isolate_session_state=alone)
+        request = worker_pb2.CreateWorkerSessionRequest(
+            session_handle=handle, isolate_session_state=config.isolate_session_state
+        )
         for task, peer in peers.items():
             if config.cluster_def.job:
                 spec = DeviceSpec.from_string(task)

@@ -32,6 +32,7 @@ class _Waiting:
     give: Taker
     found: list[Any]
     missing: int
+    keeps: bool  # values for longer than `give` takes
 
 
 class Rendezvous:
@@ -54,13 +55,13 @@ class Rendezvous:
             taker, place = waiting.popleft()
             taker.missing -= 1
             is_last = not taker.missing
-            taker.found[place] = value if is_last else value.kept()
+            taker.found[place] = value if is_last and not taker.keeps else value.kept()
         if is_last:
             taker.give(taker.found)
 
-    def when_there(self, keys: list[str], give: Taker) -> None:
-        """Have the next values of these names given to `give`, which is done with them when it returns."""
-        taker = _Waiting(give, [None] * len(keys), len(keys))
+    def when_there(self, keys: list[str], give: Taker, keeps: bool = False) -> None:
+        """Have the next values of these names given to `give`, which is done with them when it returns, or `keeps` them."""
+        taker = _Waiting(give, [None] * len(keys), len(keys), keeps)
         with self._lock:
             error = self._error
             if error is None:
@@ -77,17 +78,17 @@ class Rendezvous:
         elif is_there:
             give(taker.found)
 
-    def take(self, keys: list[str], call: wire.Call) -> list[tensor_pb2.TensorProto]:
+    def take(self, keys: list[str], call: wire.Call) -> list[Parcel]:
         """The next values of these names, as soon as they are there."""
         done = threading.Event()
-        found: list[tensor_pb2.TensorProto] | errors.OpError = []
+        found: list[Parcel] | errors.OpError = []
 
         def give(values: list[Parcel] | errors.OpError) -> None:
             nonlocal found
-            found = values if isinstance(values, errors.OpError) else [encode(unwrap(p), p.dtype) for p in values]
+            found = values
             done.set()
 
-        self.when_there(keys, give)
+        self.when_there(keys, give, keeps=True)
         while not done.wait(0.1):
             if not call.is_wanted:
                 raise errors.CancelledError(None, None, f"Nobody waits for {', '.join(keys)} any more")
@@ -208,6 +209,8 @@ class _AskedOnLane(_Asked):
 class _AskedByMessage(_Asked):
     def __init__(self, peer: wire.Peer, step_id: int, keys: list[str]) -> None:
         request = worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys))
+        if peer.is_ours:
+            request.transport_options.type_url = wire.IN_PIECES
         super().__init__(peer.start("RecvTensor", request), keys)
         self._peer = peer
         self._done = threading.Event()
@@ -217,11 +220,15 @@ class _AskedByMessage(_Asked):
         return self._done.wait(seconds)
 
     def _read(self) -> list[np.ndarray]:
-        return [decode(value) for value in unpack(self._peer.finish(self._call).tensor, len(self.keys))]
+        response = self._peer.finish(self._call)
+        if response.transport_options.type_url == wire.IN_PIECES:
+            return [unwrap(parcel) for parcel in self._peer.take(response.transport_options.value)]
+        return [decode(value) for value in unpack(response.tensor, len(self.keys))]
 
 
-def pack(values: list[tensor_pb2.TensorProto]) -> tensor_pb2.TensorProto:
+def pack(parcels: list[Parcel]) -> tensor_pb2.TensorProto:
     """Several values as one message: a vector of serialized tensors. One alone goes as it is."""
+    values = [encode(unwrap(parcel), parcel.dtype) for parcel in parcels]
     if len(values) == 1:
         return values[0]
     made = tensor_pb2.TensorProto(

@@ -89,7 +89,9 @@ class Server:
         leader = config.experimental.collective_group_leader or first
         self._worker = Worker(self._task, config, self._peers.__getitem__, leader, host or "localhost")
         self._master = Master(self._worker, self._peers, config)
-        self._server = wire.make_server({wire.MASTER: self._master, wire.WORKER: self._worker})
+        self._server = wire.make_server(
+            {wire.MASTER: self._master, wire.WORKER: self._worker, wire.EAGER: self._worker.eager}
+        )
         if not port.isdigit():
             raise errors.InvalidArgumentError(None, None, f"Could not parse port for local server from {mine!r}")
         try:

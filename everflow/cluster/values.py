@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,20 +56,65 @@ def described(parcels: list[Parcel]) -> bytes:
 
 def of_description(description: bytes, size_in_bytes: int) -> list[Parcel]:
     """Parcels as they were described, not filled yet; ValueError where they don't take so many bytes."""
+    found = _read(description)
+    if size_in_bytes != _bytes_of(found):
+        raise ValueError("sizes that don't agree")
+    return [Parcel(dtype, np.empty(shape, form)) for dtype, shape, form in found]
+
+
+def described_size(description: bytes) -> int:
+    """The bytes that described parcels have."""
+    return _bytes_of(_read(description))
+
+
+def _read(description: bytes) -> list[tuple[dtypes.DType, tuple[int, ...], np.dtype]]:
+    """(type, shape, form of the array) of each parcel; ValueError where there can be none such."""
     found, position = [], 0
     while position < len(description):
         number, rank = _PARCEL.unpack_from(description, position)
         if rank > _HIGHEST_RANK:
             raise ValueError(f"a rank of {rank}")
         shape = struct.unpack_from(f"<{rank}q", description, position + _PARCEL.size)
+        if any(s < 0 for s in shape):
+            raise ValueError("a negative size")
         position += _PARCEL.size + 8 * rank
         dtype = dtypes.as_dtype(number)
         found.append((dtype, shape, np.dtype(np.uint8 if dtype is dtypes.string else dtype.as_numpy_dtype)))
-    if any(s < 0 for _, shape, _ in found for s in shape) or size_in_bytes != sum(
-        math.prod(shape) * form.itemsize for _, shape, form in found
-    ):
-        raise ValueError("sizes that don't agree")
-    return [Parcel(dtype, np.empty(shape, form)) for dtype, shape, form in found]
+    return found
+
+
+def _bytes_of(found: list[tuple[dtypes.DType, tuple[int, ...], np.dtype]]) -> int:
+    return sum(math.prod(shape) * form.itemsize for _, shape, form in found)
+
+
+_PIECE = 1 << 20
+
+
+def _view(array: np.ndarray) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8).data)
+
+
+def pieces(parcels: list[Parcel]) -> Iterator[bytes]:
+    """The bytes of parcels in pieces, which can be on their way while the next is made."""
+    for _, array in parcels:
+        view = _view(array)
+        for start in range(0, len(view), _PIECE):
+            yield bytes(view[start : start + _PIECE])
+
+
+def fill(parcels: list[Parcel], coming: Iterable[bytes]) -> None:
+    """Put pieces into parcels that `of_description` made; DataLossError where they are too few or too many."""
+    views = [_view(array) for _, array in parcels]
+    number = at = 0
+    for piece in coming:
+        while number < len(views) and at == len(views[number]):
+            number, at = number + 1, 0
+        if number == len(views) or at + len(piece) > len(views[number]):
+            raise errors.DataLossError(None, None, "More of a tensor came than was announced")
+        views[number][at : at + len(piece)] = piece
+        at += len(piece)
+    if any(len(view) for view in views[number + 1 :]) or number < len(views) and at < len(views[number]):
+        raise errors.DataLossError(None, None, "Less of a tensor came than was announced")
 
 
 def encode(array: Any, dtype: dtypes.DType) -> tensor_pb2.TensorProto:

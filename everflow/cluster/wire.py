@@ -1,4 +1,4 @@
-"""The calls between tasks: TensorFlow's MasterService and WorkerService over gRPC, and errors that keep their kind on
+"""The calls between tasks: TensorFlow's MasterService, WorkerService and EagerService over gRPC, and errors that keep their kind on
 the way.
 
 Messages are protos whatever they carry, so nothing that arrives is ever executed as code; what they hold is checked
@@ -12,16 +12,19 @@ import pathlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from everflow.cluster import lanes
+from everflow.cluster.greeting import check_greeting
+from everflow.cluster.values import Parcel, described_size, fill, of_description
 from everflow.framework import errors
+from everflow.platform import logging
 from everflow.platform.trust import Trust, listening_address, trust
-from everflow.protos import device_attributes_pb2, master_pb2, worker_pb2
+from everflow.protos import device_attributes_pb2, eager_service_pb2, master_pb2, worker_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
 
-MASTER, WORKER = "tensorflow.MasterService", "tensorflow.WorkerService"
+MASTER, WORKER, EAGER = "tensorflow.MasterService", "tensorflow.WorkerService", "tensorflow.eager.EagerService"
 _METHODS = {
     MASTER: (
         master_pb2,
@@ -40,12 +43,21 @@ _METHODS = {
         worker_pb2,
         "GetStatus CreateWorkerSession DeleteWorkerSession RegisterGraph DeregisterGraph RunGraph CleanupGraph CleanupAll RecvTensor CompleteGroup",
     ),
+    EAGER: (
+        eager_service_pb2,
+        "CreateContext Enqueue WaitQueueDone KeepAlive CloseContext RegisterFunction",
+    ),
 }
 # service → method → (request class, response class)
 SERVICES = {
     service: {name: (getattr(module, f"{name}Request"), getattr(module, f"{name}Response")) for name in names.split()}
     for service, (module, names) in _METHODS.items()
 }
+# Between two of ours: a ticket for large values comes in RecvTensor's answer, and for the ticket their bytes, in pieces.
+IN_PIECES = "everflow/pieces"
+_PIECES = "everflow.Pieces"
+# What also goes on lanes.
+ON_LANES = {**SERVICES[WORKER], **SERVICES[EAGER]}
 _OPTIONS = [
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_http_proxy", 0),
@@ -67,6 +79,8 @@ _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 # A status travels in a header, which takes 8 kB; longer messages are carried in the response where it has room for one.
 _LONGEST_STATUS = 3000
 _OURS = (("everflow", "1"),)  # comes with each answer, so that peers know one of us
+_LOG_EVERY_SECONDS = 10.0
+_GREETING_SECONDS = 2.0  # between two looks whether a task that we wait for could be talked to
 _LANE_SECONDS = 1.0  # before a peer that had no lane is looked at again
 
 
@@ -131,7 +145,20 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
             for name, (request, response) in SERVICES[service].items()
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    take = {"Take": grpc.unary_stream_rpc_method_handler(_in_pieces(implementations[WORKER]))}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_PIECES, take),))
     return server
+
+
+def _in_pieces(worker: Any) -> Callable:
+    def handle(ticket: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        try:
+            yield from worker.pieces(ticket)
+        except errors.OpError as e:
+            code, message = status_of(e)
+            context.abort(_STATUS.get(code, grpc.StatusCode.UNKNOWN), message[:_LONGEST_STATUS])
+
+    return handle
 
 
 def listen(server: grpc.Server, host: str, port: int) -> int:
@@ -216,7 +243,7 @@ class Peer:
     def __init__(self, address: str, name: str = "") -> None:
         self.address = address
         self._name = name or address
-        told = trust()
+        self._told = told = trust()
         self._channel = _channel(address, told)
         self._metadata = ((_SECRET, told.secret),) if told.secret else None
         self._calls = {
@@ -224,6 +251,7 @@ class Peer:
             for service, methods in SERVICES.items()
             for name, (request, response) in methods.items()
         }
+        self._take = self._channel.unary_stream(f"/{_PIECES}/Take")
         self.is_ours = False  # until an answer tells
         self._lane: lanes.Lane | None = None
         self._lane_lock = threading.Lock()
@@ -242,9 +270,9 @@ class Peer:
 
     def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """Begin a call; with `wait` it waits for a task that is not up yet."""
-        lane = self.lane() if not wait and method in SERVICES[WORKER] else None
+        lane = self.lane() if not wait and method in ON_LANES else None
         if lane is not None:
-            return lane.start(method, request, SERVICES[WORKER][method][1], timeout)
+            return lane.start(method, request, ON_LANES[method][1], timeout)
         return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait, metadata=self._metadata)
 
     def finish(self, future: Any) -> Any:
@@ -264,7 +292,35 @@ class Peer:
 
     def call(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """One call from beginning to end."""
-        return self.finish(self.start(method, request, timeout=timeout, wait=wait))
+        future = self.start(method, request, timeout=timeout, wait=wait)
+        if wait:
+            done = threading.Event()
+            future.add_done_callback(lambda _: done.set())
+            while not done.wait(_GREETING_SECONDS):
+                self.check_greeting(future)
+        return self.finish(future)
+
+    def check_greeting(self, waiting: Any) -> None:
+        """Give up a call that waits for a task where that could never be talked to."""
+        try:
+            check_greeting(self.address, self._told)
+        except BaseException:
+            waiting.cancel()
+            raise
+
+    def take(self, ticket: bytes) -> list[Parcel]:
+        """The large values of a ticket, which has their description."""
+        number, description = ticket[:8], ticket[8:]
+        size = described_size(description)
+        if self._told.longest_message and size > self._told.longest_message:
+            text = f"Values of {size} bytes from {self._name} are longer than EVERFLOW_CLUSTER_MESSAGE_LIMIT allows"
+            raise errors.ResourceExhaustedError(None, None, text)
+        parcels = of_description(description, size)
+        try:
+            fill(parcels, self._take(number, metadata=self._metadata))
+        except grpc.RpcError as e:
+            raise self.error(e) from None
+        return parcels
 
     def error(self, error: Any) -> errors.OpError:
         """The error of a failed call, in the class its status has."""
@@ -293,6 +349,27 @@ def _channel(address: str, told: Trust) -> grpc.Channel:
     if told.server_name:
         options.append(("grpc.ssl_target_name_override", told.server_name))
     return grpc.secure_channel(address, grpc.ssl_channel_credentials(authority, key, certificate), options=options)
+
+
+def statuses(peers: Mapping[str, Peer], asking: str, call: Call) -> dict[str, worker_pb2.GetStatusResponse]:
+    """What the tasks say of themselves, as soon as all are up; `asking` is what waits for them, for `call`."""
+    waiting = {task: peer.start("GetStatus", worker_pb2.GetStatusRequest(), wait=True) for task, peer in peers.items()}
+    logged = looked = time.monotonic()
+    while late := [task for task, future in waiting.items() if not future.done()]:
+        if not call.is_wanted:
+            for future in waiting.values():
+                future.cancel()
+            raise errors.CancelledError(None, None, f"{asking} is not wanted any more")
+        if time.monotonic() - looked > _GREETING_SECONDS:
+            looked = time.monotonic()
+            for task in late:
+                peers[task].check_greeting(waiting[task])
+        if time.monotonic() - logged > _LOG_EVERY_SECONDS:
+            logged = time.monotonic()
+            for task in late:
+                logging.info("%s still waiting for response from worker: %s", asking, task)
+        time.sleep(0.005)
+    return {task: peers[task].finish(future) for task, future in waiting.items()}
 
 
 class LocalPeer:

@@ -7,17 +7,18 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from everflow.cluster import edges, wire
 from everflow.cluster.cluster import ClusterSpec
+from everflow.cluster.eager_service import EagerService
 from everflow.cluster.foreign import adapted
 from everflow.cluster.groups import Groups
 from everflow.cluster.rendezvous import Carrier, Rendezvous, pack
-from everflow.cluster.values import decode, encode
+from everflow.cluster.values import decode, described, encode, pieces
 from everflow.framework import errors
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
@@ -33,10 +34,13 @@ from everflow.runtime.state import ResourceStore, SessionState, Step
 
 if TYPE_CHECKING:
     from everflow.cluster.rendezvous import Taker
+    from everflow.cluster.values import Parcel
     from everflow.framework.dtypes import DType
     from everflow.framework.operation import Operation
     from everflow.protos import graph_pb2
     from everflow.runtime.hints import Runnable, Value
+
+_LARGE = 1 << 20  # bytes of values that one of ours fetches in pieces
 
 
 class Worker:
@@ -58,11 +62,13 @@ class Worker:
         self.attributes = [_attributes_proto(d) for d in devices.attributes_of(self.device_names)]
         self._incarnations = {a.incarnation for a in self.attributes}
         self.resources = ResourceStore()
+        self.eager = EagerService(self)
         self._config = config
         self._peer_of = peer_of
         self._lock = threading.Lock()
         self._sessions: dict[str, _WorkerSession] = {}
         self._rendezvous: dict[int, Rendezvous] = {}
+        self._waiting: dict[bytes, tuple[int, list[Parcel]]] = {}  # ticket → step and values that are to be fetched
         self._serial = itertools.count(1)
 
     def GetStatus(self, request: worker_pb2.GetStatusRequest, call: wire.Call) -> worker_pb2.GetStatusResponse:
@@ -76,7 +82,9 @@ class Worker:
                 raise errors.AlreadyExistsError(
                     None, None, f"Session {request.session_handle} exists already on {self.task}"
                 )
-            shared = ResourceStore() if request.isolate_session_state else self.resources
+            # Names of a client's own cluster mean nothing to others, so what it has is its own, too, as in TensorFlow.
+            is_alone = request.isolate_session_state or bool(request.server_def.cluster.job)
+            shared = ResourceStore() if is_alone else self.resources
             self._sessions[request.session_handle] = self._new_session(SessionState(resources=shared), request)
         return worker_pb2.CreateWorkerSessionResponse()
 
@@ -87,7 +95,25 @@ class Worker:
             return _WorkerSession(state, self.device_names, self._peer_of)
         task = f"/job:{brought.job_name}/replica:0/task:{brought.task_index}"
         names = [device.name for device in wire.renamed(self.attributes, task)]
-        return _WorkerSession(state, names, _Peers(ClusterSpec(brought.cluster).addresses()))
+        return _WorkerSession(state, names, self.peers_of(ClusterSpec(brought.cluster).addresses()))
+
+    @staticmethod
+    def peers_of(addresses: dict[str, str]) -> Callable[[str], wire.Peer]:
+        """What gives the tasks of a cluster that a client brought, by name."""
+        return _Peers(addresses)
+
+    def open_session(
+        self, handle: str, state: SessionState, device_names: list[str], peer_of: Callable[[str], wire.Peer]
+    ) -> None:
+        """Let graphs be registered that work on the state of an eager client."""
+        with self._lock:
+            self._sessions[handle] = _WorkerSession(state, device_names, peer_of)
+
+    def close_session(self, handle: str, step_id: int) -> None:
+        """End what `open_session` began; whoever waits for values of the step fails."""
+        with self._lock:
+            self._sessions.pop(handle, None)
+        self.CleanupGraph(worker_pb2.CleanupGraphRequest(step_id=step_id), wire.Call())
 
     def DeleteWorkerSession(
         self, request: worker_pb2.DeleteWorkerSessionRequest, call: wire.Call
@@ -130,11 +156,10 @@ class Worker:
             raise errors.AbortedError(
                 None, None, f"Graph handle is not found: {request.graph_handle}. {self.task} may have been restarted."
             )
-        step = Step(session.state, timeout_in_ms)
+        step = self.new_step(session.state, timeout_in_ms)
         call.when_over(step.cancel)
-        carrier = Carrier(graph.ends, request.step_id, self._rendezvous_of(request.step_id), step, session.peer_of)
+        carrier = Carrier(graph.ends, request.step_id, self.rendezvous_of(request.step_id), step, session.peer_of)
         step.container[CARRIER] = carrier
-        step.container[EXCHANGE] = self._exchange
         response = worker_pb2.RunGraphResponse()
         try:
             if timeout_in_ms > 0:
@@ -147,11 +172,17 @@ class Worker:
                 raise error from None
             wire.store((error.error_code, error.message), response)
         else:
-            self._rendezvous_of(request.step_id).complete()
+            self.rendezvous_of(request.step_id).complete()
             self._forget_spent(request.step_id)
         finally:
             carrier.close()
         return response
+
+    def new_step(self, state: SessionState, timeout_in_ms: int = 0) -> Step:
+        """A run on this task, which takes part in its groups."""
+        step = Step(state, timeout_in_ms)
+        step.container[EXCHANGE] = self._exchange
+        return step
 
     def start_here(
         self, request: worker_pb2.RunGraphRequest, timeout_in_ms: int, cancelled: Callable[[Callable[[], None]], None]
@@ -162,6 +193,8 @@ class Worker:
     def CleanupGraph(self, request: worker_pb2.CleanupGraphRequest, call: wire.Call) -> worker_pb2.CleanupGraphResponse:
         with self._lock:
             rendezvous = self._rendezvous.pop(request.step_id, None)
+            for ticket in [t for t, (step_id, _) in self._waiting.items() if step_id == request.step_id]:
+                del self._waiting[ticket]
         if rendezvous is not None:
             rendezvous.abort(errors.AbortedError(None, None, f"Step {request.step_id} is over"))
         return worker_pb2.CleanupGraphResponse()
@@ -174,9 +207,26 @@ class Worker:
     def RecvTensor(self, request: worker_pb2.RecvTensorRequest, call: wire.Call) -> worker_pb2.RecvTensorResponse:
         keys = request.rendezvous_key.split("\n")
         self._check_incarnations(keys)
-        values = self._rendezvous_of(request.step_id).take(keys, call)
+        values = self.rendezvous_of(request.step_id).take(keys, call)
         self._forget_spent(request.step_id)
-        return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
+        response = worker_pb2.RecvTensorResponse(send_start_micros=int(time.time() * 1e6))
+        if request.transport_options.type_url == wire.IN_PIECES and sum(v.array.nbytes for v in values) > _LARGE:
+            ticket = next(self._serial).to_bytes(8, "little")
+            with self._lock:
+                self._waiting[ticket] = request.step_id, values
+            response.transport_options.type_url = wire.IN_PIECES
+            response.transport_options.value = ticket + described(values)
+        else:
+            response.tensor.CopyFrom(pack(values))
+        return response
+
+    def pieces(self, ticket: bytes) -> Iterator[bytes]:
+        """The values that a caller of RecvTensor got a ticket for."""
+        with self._lock:
+            _, values = self._waiting.pop(ticket, (0, None))
+        if values is None:
+            raise errors.AbortedError(None, None, f"{self.task} has nothing for that ticket: the step may be over")
+        return pieces(values)
 
     def give_values(self, step_id: int, keys: list[str], give: Taker) -> None:
         """RecvTensor for callers on a lane: nobody waits, `give` is called when all values are there."""
@@ -185,16 +235,17 @@ class Worker:
         except errors.OpError as e:
             give(e)
         else:
-            self._rendezvous_of(step_id).when_there(keys, give)
+            self.rendezvous_of(step_id).when_there(keys, give)
             self._forget_spent(step_id)
 
     def answer(self, method: str, request: bytes, call: Any) -> bytes:
         """A call that came on a lane."""
-        reads, _ = wire.SERVICES[wire.WORKER].get(method, (None, None))
+        served: Any = self if method in wire.SERVICES[wire.WORKER] else self.eager
+        reads, _ = wire.ON_LANES.get(method, (None, None))
         if reads is None:
-            raise errors.UnimplementedError(None, None, f"WorkerService has no {method}")
+            raise errors.UnimplementedError(None, None, f"A task has no {method}")
         try:
-            return getattr(self, method)(reads.FromString(request), call).SerializeToString()
+            return getattr(served, method)(reads.FromString(request), call).SerializeToString()
         except errors.OpError as e:
             raise wire.error_of(*wire.status_of(e)) from None
         except Exception as e:  # the other side is told
@@ -226,7 +277,8 @@ class Worker:
             if step_id in self._rendezvous and self._rendezvous[step_id].is_spent:
                 del self._rendezvous[step_id]
 
-    def _rendezvous_of(self, step_id: int) -> Rendezvous:
+    def rendezvous_of(self, step_id: int) -> Rendezvous:
+        """Where the values of a step wait for other tasks."""
         with self._lock:
             return self._rendezvous.setdefault(step_id, Rendezvous())
 

@@ -2,9 +2,17 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from typing import TYPE_CHECKING
+
 from everflow.config import experimental, optimizer, threading
+from everflow.framework.lazy_names import lazy_names as _lazy_names
 from everflow.ops.functions.traced import run_functions_eagerly as experimental_run_functions_eagerly
 from everflow.runtime.process_options import PROCESS as _PROCESS
+
+if TYPE_CHECKING:  # loads grpc
+    from everflow.config.connecting import experimental_connect_to_cluster, experimental_connect_to_host
+
+__getattr__, __dir__ = _lazy_names(__name__, __file__)
 
 
 def get_soft_device_placement():

@@ -56,6 +56,8 @@ class ParameterServerStrategy(Strategy):
 class CentralExtended(MirroredExtended):
     """Replicas on one or several devices; one copy of each variable, updated with the sum of what all replicas have."""
 
+    _has_partitioned_variables = True
+
     def __init__(self, container_strategy, devices, parameter_device):
         super().__init__(container_strategy, devices)
         self._parameter_device = parameter_device

@@ -189,6 +189,7 @@ class StrategyExtended:
     parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
     _num_replicas_in_sync = property(lambda self: len(self._devices))
     _has_replicas_elsewhere = False  # in other processes, which draw graphs of their own
+    _has_partitioned_variables = False  # whether partitioners count; a variable that has copies is in one piece
     experimental_between_graph = property(lambda self: False, doc="Whether each worker draws a graph of its own.")
     experimental_should_init = property(lambda self: True)
     should_checkpoint = property(lambda self: True)
@@ -365,6 +366,7 @@ class ReplicaContext:
 class _DefaultExtended(StrategyExtended):
     """What is in force where no strategy is: one replica, wherever it was put."""
 
+    _has_partitioned_variables = True
     _num_replicas_in_sync = 1
     _devices = ("",)
 

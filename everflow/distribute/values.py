@@ -7,7 +7,11 @@ import functools
 from everflow.distribute import context
 from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
-from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
+from everflow.framework.conversion import (
+    convert_to_tensor_or_indexed_slices,
+    internal_convert_to_tensor,
+    register_tensor_conversion_function,
+)
 from everflow.framework.devices import DeviceSpec, canonical_name
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_default_graph
@@ -188,6 +192,9 @@ class MirroredVariable(DistributedVariable):
                 f"A replica can update {self.name} only if the variable was made with an `aggregation` other than NONE, "
                 "which says how the replicas' values become one"
             )
+
+        if not isinstance(value, DistributedValues):
+            value = convert_to_tensor_or_indexed_slices(value, self.dtype.base_dtype)
 
         def merge(strategy, value, *others, **named):
             if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from everflow.eager.execution import Engine, frozen
+from everflow.eager.places import HERE, PLACES
 from everflow.eager.tensor import EagerTensor
 from everflow.framework import op_callbacks, op_defs, tapes
 from everflow.framework.builder import structured, structured_outputs
@@ -24,10 +24,19 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor, _Inputs
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
+from everflow.runtime.engine import Engine, frozen
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
-    from everflow.framework.hints import Attributes, DTypeLike, Element, FeedDict, GraphFunctionLike, SessionLike
+    from everflow.framework.hints import (
+        Attributes,
+        DeviceRequest,
+        DTypeLike,
+        Element,
+        FeedDict,
+        GraphFunctionLike,
+        SessionLike,
+    )
     from everflow.framework.op_defs import OpDef
 
 _ENGINE = Engine()
@@ -136,6 +145,7 @@ class EagerGraph(Graph):
         super().__init__()
         self._functions = _ENGINE.functions
         self._seeds: Any = None  # random.Random, once there is a seed
+        self._requested = HERE  # by `tf.device`
         # What a program sees as the default graph: one without operations.
         self.beside = Graph()
         self.beside._collections = self._collections
@@ -163,11 +173,16 @@ class EagerGraph(Graph):
         op = EagerOperation(self, definition, inputs, attrs, without_slash(name))
         if definition.name in self._gradient_override_map:
             op.attrs = {**attrs, "_gradient_op_type": self._gradient_override_map[definition.name].encode()}
-        if definition.name == "Const":
-            values = [tensors.from_numpy(attrs["value"].array)]
+        place = PLACES.of(self._requested, inputs) if PLACES.connection is not None else self._requested
+        if place:
+            op._device = place
+            op.outputs = PLACES.run(place, definition, inputs, attrs, dtypes, self._functions)
         else:
-            values = _ENGINE.bound(definition, attrs, inputs, dtypes).run(inputs)
-        op.outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
+            if definition.name == "Const":
+                values = [tensors.from_numpy(attrs["value"].array)]
+            else:
+                values = _ENGINE.bound(definition, attrs, inputs, dtypes).run(inputs)
+            op.outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
         if definition.name == "VarHandleOp":
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
@@ -194,6 +209,8 @@ class EagerGraph(Graph):
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the
         operation of others.
         """
+        if self._requested:
+            return structured_outputs(definition, make(args, None, kwargs))
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
         if (
@@ -221,6 +238,8 @@ class EagerGraph(Graph):
     def constant(self, value: Any, dtype: DTypeLike | None, make: Callable[[], EagerTensor]) -> EagerTensor:
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
         kind = type(value)
+        if self._requested:
+            return make()
         if (
             kind is int or kind is bool or kind is str or kind is float and value != 0.0
         ):  # zero may have a sign, which keys don't show
@@ -274,10 +293,23 @@ class EagerGraph(Graph):
                 item()
         return contextlib.nullcontext()
 
-    def colocate_with(  # type: ignore[override]  # another kind of context, which does nothing
+    @contextlib.contextmanager
+    def device(self, device_name_or_function: DeviceRequest) -> Iterator[None]:
+        """A context whose operations run on this device, which may be another task's."""
+        before = self._requested
+        with super().device(device_name_or_function):
+            self._requested = PLACES.requested(self._device_stack)
+            try:
+                yield
+            finally:
+                self._requested = before
+
+    def colocate_with(  # type: ignore[override]  # a context that may do nothing
         self, op: Any, ignore_existing: bool = False
     ) -> AbstractContextManager[None]:
-        return contextlib.nullcontext()
+        """A context whose operations run where a variable or tensor is."""
+        there = getattr(getattr(op, "handle", op), "device", None)
+        return self.device(there) if there and PLACES.connection is not None else contextlib.nullcontext()
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Nothing to prevent: no session feeds what has run already."""

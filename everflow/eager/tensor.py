@@ -15,7 +15,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.kernels import tensors
 from everflow.ops.array.constants import constant
-from everflow.runtime.devices import CPU
+from everflow.runtime.process_options import PROCESS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from everflow.runtime.hints import Value
 
 _numbers = itertools.count()
-_WITHOUT_ARRAYS = (dtypes.resource, dtypes.variant)
+WITHOUT_ARRAYS = (dtypes.resource, dtypes.variant)
 
 
 def _plain(value: Any) -> str:
@@ -81,12 +81,12 @@ class EagerTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return CPU
+        return f"{PROCESS.task}/device:CPU:0"
 
     @property
     def backing_device(self) -> str:
         """The device whose memory holds it."""
-        return CPU
+        return f"{PROCESS.task}/device:CPU:0"
 
     def _no_graph(self, what: str) -> NoReturn:
         raise AttributeError(f"Tensor.{what} is meaningless when eager execution is enabled.")
@@ -114,7 +114,7 @@ class EagerTensor(Tensor):
 
     def _array(self) -> np.ndarray:
         """The value as an array that nobody may write to."""
-        if self._dtype in _WITHOUT_ARRAYS:
+        if self._dtype in WITHOUT_ARRAYS:
             raise InvalidArgumentError(
                 None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array."
             )
@@ -197,7 +197,7 @@ class EagerTensor(Tensor):
     # --- text --------------------------------------------------------------------------------
 
     def _text(self, show: Callable[[Any], str] = _exact) -> str:
-        if self._dtype in _WITHOUT_ARRAYS:
+        if self._dtype in WITHOUT_ARRAYS:
             return "<unprintable>"
         array = self._array()
         return show(array if array.ndim else array[()])

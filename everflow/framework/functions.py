@@ -44,7 +44,8 @@ class FuncGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self._functions = dict(outer_graph._functions)
         self._seed = outer_graph.seed
-        self._device_stack = list(outer_graph._device_stack)
+        # Executing eagerly, `tf.device` says where the function runs, wherever that is when it is called.
+        self._device_stack = [] if outer_graph.executes else list(outer_graph._device_stack)
         self._container = outer_graph._container
 
     external_captures = property(lambda self: list(self.captures), doc="What it uses of the graph around.")

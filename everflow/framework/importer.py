@@ -437,30 +437,9 @@ class _Importer:
         name: str,
     ) -> tuple[Attributes, list[TensorShape] | None]:
         """(attributes as Python values, the shapes the file claims for the outputs)."""
-        values, output_shapes = {}, None
-        for key, proto in node.attr.items():
-            if key == "_output_shapes":
-                output_shapes = [TensorShape(s) for s in proto.list.shape]
-                continue
-            try:
-                value = attributes.from_proto(proto)
-            except (TypeError, ValueError) as e:
-                raise ValueError(f"Node '{node.name}': attr '{key}' can't be read: {e}") from None
-            attr = definition.attr_by_name.get(key)
-            if attr is None and not key.startswith("_"):
-                default = self.producer_defaults.get(node.op, {}).get(key)
-                if default is not None and default == proto:
-                    continue
-                raise ValueError(f"NodeDef mentions attr '{key}' not in op type {node.op}; NodeDef: {name}")
-            if attr is not None:
-                _check_kind(attr, value, name)
-            values[key] = self._prefixed(value) if key == "_class" else value
-        for attr in definition.attrs:
-            if attr.name not in values:
-                if not attr.has_default:
-                    raise ValueError(f"NodeDef missing attr '{attr.name}' from op type {node.op}; NodeDef: {name}")
-                values[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
-        attributes.read_owners(node, values)
+        values, output_shapes = node_attributes(definition, node, name, self.producer_defaults.get(node.op, {}))
+        if "_class" in values:
+            values["_class"] = self._prefixed(values["_class"])
         return values, output_shapes
 
     def _prefixed(self, groups: Iterable[bytes]) -> list[bytes]:
@@ -504,6 +483,43 @@ class _Importer:
         if element in self.input_map:
             return self.input_map[element]
         return op.outputs[int(index)]
+
+
+def node_attributes(
+    definition: OpDef,
+    node: node_def_pb2.NodeDef,
+    name: str,
+    producer_defaults: Mapping[str, attr_value_pb2.AttrValue],
+) -> tuple[Attributes, list[TensorShape] | None]:
+    """(a NodeDef's attributes as Python values, what it leaves out by its default; the shapes it claims for its
+    outputs). ValueError where they don't fit the op type.
+    """
+    values: Attributes = {}
+    output_shapes = None
+    for key, proto in node.attr.items():
+        if key == "_output_shapes":
+            output_shapes = [TensorShape(s) for s in proto.list.shape]
+            continue
+        try:
+            value = attributes.from_proto(proto)
+        except (TypeError, ValueError) as e:
+            raise ValueError(f"Node '{node.name}': attr '{key}' can't be read: {e}") from None
+        attr = definition.attr_by_name.get(key)
+        if attr is None and not key.startswith("_"):
+            default = producer_defaults.get(key)
+            if default is not None and default == proto:
+                continue
+            raise ValueError(f"NodeDef mentions attr '{key}' not in op type {node.op}; NodeDef: {name}")
+        if attr is not None:
+            _check_kind(attr, value, name)
+        values[key] = value
+    for attr in definition.attrs:
+        if attr.name not in values:
+            if not attr.has_default:
+                raise ValueError(f"NodeDef missing attr '{attr.name}' from op type {node.op}; NodeDef: {name}")
+            values[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
+    attributes.read_owners(node, values)
+    return values, output_shapes
 
 
 def _canonical(device: str) -> str:

@@ -58,6 +58,14 @@ class _Meeting:
     brought: dict[str, tuple[torch.Tensor, bool]] = field(default_factory=dict)  # device → (value, is it the source)
     future: Future = field(default_factory=Future)
     request: Request | None = None
+    processes: ProcessGroup | None = None  # whom it was submitted to
+    is_awaited: bool = False
+
+    def hurry(self) -> None:
+        """Somebody waits for the result now."""
+        self.is_awaited = True
+        if self.processes is not None:
+            self.processes.hurry()
 
 
 @dataclass(eq=False, slots=True)
@@ -70,6 +78,8 @@ class Member:
 
     def wait(self, step: Step) -> torch.Tensor:
         """The result, as soon as all members have come; memory that nobody else holds."""
+        if not self.meeting.future.done():
+            self.meeting.hurry()
         while True:
             try:
                 result = self.meeting.future.result(timeout=step.patience())
@@ -197,6 +207,9 @@ def _begin(meeting: _Meeting, membership: Membership) -> None:
     request = Request(collective.instance_key, collective.kind, value, collective.merge, is_source)
     meeting.request = request
     membership.processes.submit(request).add_done_callback(lambda done: _pass_on(done, meeting))
+    meeting.processes = membership.processes
+    if meeting.is_awaited:
+        meeting.hurry()
 
 
 def _pass_on(done: Future[torch.Tensor], meeting: _Meeting) -> None:

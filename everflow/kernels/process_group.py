@@ -38,6 +38,8 @@ BUCKET = 25 << 20
 _ROOM = 40
 # Between two looks at what others have, where nothing is common to all.
 _PAUSE = 0.0005
+# Requests that nobody waits for yet are let come together so long: each agreement costs messages between all.
+_GATHERING = 0.01
 
 
 def timeout_of_environment() -> datetime.timedelta:
@@ -197,6 +199,7 @@ class ProcessGroup:
             raise errors.UnavailableError(None, None, f"No connection between {size} processes: {e}") from None
         self._condition = threading.Condition()
         self._pending: dict[int, deque[Request]] = {}
+        self._is_awaited = False  # whether somebody needs what is pending now
         self._error: errors.OpError | None = None
         threading.Thread(target=self._serve, daemon=True, name="everflow collectives").start()
 
@@ -213,6 +216,13 @@ class ProcessGroup:
             self._pending.setdefault(request.key, deque()).append(request)
             self._condition.notify()
         return request.future
+
+    def hurry(self) -> None:
+        """Somebody waits for something that was submitted: don't let more of it come together."""
+        with self._condition:
+            if self._pending and not self._is_awaited:
+                self._is_awaited = True
+                self._condition.notify()
 
     def withdraw(self, request: Request) -> bool:
         """Take back what was submitted; whether that was in time."""
@@ -240,12 +250,20 @@ class ProcessGroup:
                     self._condition.wait_for(lambda: self._pending or self._error)
                     if self._error is not None:
                         return
+                    self._condition.wait_for(self._is_due, _GATHERING)
                     offered = {key: requests[0] for key, requests in self._pending.items()}
-                self._serve_common(offered)
+                if offered:
+                    self._serve_common(offered)
         except RuntimeError as e:  # torch's own class has no other name
             self._fail(_lost(e))
         except BaseException as e:  # told to all who wait
             self._fail(errors.InternalError(None, None, f"Collective operations ended: {e!r}"))
+
+    def _is_due(self) -> bool:
+        """Whether what is pending should be served at once."""
+        if self._is_awaited or self._error is not None:
+            return True
+        return sum(r.tensor.nbytes for requests in self._pending.values() for r in requests) >= BUCKET
 
     def _serve_common(self, offered: dict[int, Request]) -> None:
         told = self._tell({r.told() for r in offered.values()})
@@ -264,6 +282,7 @@ class ProcessGroup:
                     request = waiting.popleft()
                     if not waiting:
                         del self._pending[key]
+                self._is_awaited = self._is_awaited and bool(self._pending)
             if len({t[key][0] for t in told}) > 1:
                 request.future.set_exception(self._unlike(request))
             else:
@@ -377,5 +396,7 @@ def _lost(error: RuntimeError) -> errors.OpError:
 def reduced_array(group: ProcessGroup, key: int, array: np.ndarray, merge: str = "Add") -> np.ndarray:
     """What a group makes of numpy arrays, for programs that have no graph at hand."""
     request = Request(key, REDUCE, torch.from_numpy(np.array(array)), merge)
-    result: np.ndarray = group.submit(request).result().numpy()
+    future = group.submit(request)
+    group.hurry()
+    result: np.ndarray = future.result().numpy()
     return result

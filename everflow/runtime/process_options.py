@@ -46,6 +46,9 @@ class ProcessOptions:
     device_policy: str = "silent"
     synchronous: bool = True
     in_use: bool = False
+    # Where eager execution is connected to a cluster: our own name in it, and the devices of the others.
+    task: str = devices.PREFIX
+    others: list[str] = field(default_factory=list)
 
     def physical_devices(self, device_type: str | None = None) -> list[PhysicalDevice]:
         found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
@@ -57,7 +60,7 @@ class ProcessOptions:
         return [device for device in found if device_type in (None, device.device_type)]
 
     def logical_devices(self, device_type: str | None = None) -> list[LogicalDevice]:
-        names = devices.device_names(self.config_proto())
+        names = [*devices.device_names(self.config_proto(), self.task), *self.others]
         found = [LogicalDevice(name, name.rsplit(":", 2)[1]) for name in names]
         return [device for device in found if device_type in (None, device.device_type)]
 

@@ -101,7 +101,9 @@ def _start_scope_from(scope, tensor_scope, stored, shapes, given, path):
 def _start_from(variable, path, tensor_name):
     """Give a variable, or each of its parts, a new initializer."""
     if isinstance(variable, Variable):
-        _set_initializer(variable, path, tensor_name, "")
+        # Under a strategy a variable may have copies, each with an initializer of its own.
+        for copy in getattr(variable, "values", (variable,)):
+            _set_initializer(copy, path, tensor_name, "")
         return
     whole = variable[0]._get_save_slice_info().full_name
     for part in variable:

@@ -1,21 +1,9 @@
 """Clusters for tests: servers in this process, on free ports of the loopback interface."""
 
-import socket
-
 import pytest
 
 import everflow as tf
-
-
-def free_addresses(count):
-    """Addresses that nobody listens at."""
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("localhost", 0))
-    addresses = [f"localhost:{s.getsockname()[1]}" for s in sockets]
-    for s in sockets:
-        s.close()
-    return addresses
+from everflow.cli.launch import free_addresses
 
 
 class Cluster:

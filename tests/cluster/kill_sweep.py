@@ -1,7 +1,9 @@
 """Members of clusters are killed at any moment, again and again; training has to come to its right end.
 
     python -m tests.cluster.kill_sweep --kills 100 [--way monitored estimator launch launch-ps] [--seed 0]
+    EVERFLOW_ORACLE=PYTHON python -m tests.cluster.kill_sweep --oracle --kills 12 --way monitored estimator
 
+The second does the same with TensorFlow itself in the members' place: what it allows itself, ours may, too.
 A cluster trains the program beside this file in a folder; now and then a member, any one, is killed with SIGKILL and
 started again, as a cluster's manager would. When as many kills are done as a round has, it is left alone. Then the last checkpoint must have the right step and weights, no member may have failed by itself, and none may hang.
 """
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +50,7 @@ class Round:
     chance: random.Random
     kills: int
     killed: list[str] = dataclasses.field(default_factory=list)
+    python: list[str] = dataclasses.field(default_factory=lambda: [sys.executable, "-m", "everflow", "run"])
 
     def say(self, text: str) -> None:
         print(f"{self.way}: {text}", flush=True)
@@ -75,10 +79,9 @@ class Members:
             self.start(name)
 
     def start(self, name: str) -> None:
-        command = [sys.executable, "-m", "everflow", "run", PROGRAM]
         with self._round.log(name) as log:
             self._processes[name] = subprocess.Popen(
-                [*command, self._way, str(self._round.folder / "model"), str(LAST_STEP)],
+                [*self._round.python, PROGRAM, self._way, str(self._round.folder / "model"), str(LAST_STEP)],
                 env=_environment(self._tasks[name].environment),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -197,7 +200,8 @@ def run(this_round: Round) -> None:
             time.sleep(0.05)
     finally:
         members.close()
-    check_model(this_round.way, this_round.folder / "model", len(this_round.killed))
+    step = check_model(this_round.way, this_round.folder / "model", len(this_round.killed))
+    this_round.say(f"ended at step {step}")
 
 
 class Moment:
@@ -241,8 +245,8 @@ def right_weights(steps: int, rate: float) -> tuple[np.ndarray, list[float]]:
     return weights, losses
 
 
-def check_model(way: str, folder: pathlib.Path, kills: int = 0, workers: int = 2) -> None:
-    """A Failure unless the last checkpoint has the right step, weights and losses."""
+def check_model(way: str, folder: pathlib.Path, kills: int = 0, workers: int = 2) -> int:
+    """The step of the last checkpoint; a Failure unless it is right, and weights and losses with it."""
     newest = tf.train.latest_checkpoint(str(folder))
     if newest is None:
         raise Failure("no checkpoint was left")
@@ -264,9 +268,10 @@ def check_model(way: str, folder: pathlib.Path, kills: int = 0, workers: int = 2
         for at, loss in json.loads(path.read_text()).items():
             if not np.isclose(loss, losses[int(at)], rtol=1e-4):
                 raise Failure(f"the loss of step {at} is {loss}, not {losses[int(at)]} ({path.name})")
+    return step
 
 
-def sweep(way: str, kills: int, seed: int, folder: pathlib.Path) -> list[str]:
+def sweep(way: str, kills: int, seed: int, folder: pathlib.Path, **more: Any) -> list[str]:
     """Rounds until so many kills are done; gives what failed."""
     chance, done, failed, started = random.Random(f"{way} {seed}"), 0, [], time.monotonic()
     number = 0
@@ -274,7 +279,7 @@ def sweep(way: str, kills: int, seed: int, folder: pathlib.Path) -> list[str]:
         place = folder / f"{way}-{number}"
         place.mkdir(parents=True)
         (place / "model").mkdir()
-        this_round = Round(way, place, chance, min(KILLS_OF_A_ROUND, kills - done))
+        this_round = Round(way, place, chance, min(KILLS_OF_A_ROUND, kills - done), **more)
         try:
             run(this_round)
         except Failure as e:
@@ -292,12 +297,14 @@ def main() -> int:
     parser.add_argument("--way", nargs="*", default=list(WAYS), choices=list(WAYS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=pathlib.Path, help="where checkpoints and logs go")
+    parser.add_argument("--oracle", action="store_true", help="let TensorFlow train: $EVERFLOW_ORACLE is its Python")
     given = parser.parse_args()
     folder = given.folder or pathlib.Path(tempfile.mkdtemp(prefix="kill-sweep-"))
     failed = []
     for i, way in enumerate(given.way):
         share = (given.kills * (i + 1)) // len(given.way) - (given.kills * i) // len(given.way)
-        failed += sweep(way, share, given.seed, folder)
+        more = {"python": [os.environ["EVERFLOW_ORACLE"], "-W", "ignore"]} if given.oracle else {}
+        failed += sweep(way, share, given.seed, folder, **more)
     print("\n".join(failed) or f"all trainings ended right; {given.kills} kills")
     return bool(failed)
 

@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from tests.cluster.conftest import free_addresses
+from everflow.cli.launch import free_addresses
 
 
 @pytest.fixture
@@ -63,14 +63,38 @@ def test_a_cluster_without_its_server(servers):
         tf.Session(servers[0].target, config=config).run(tf.constant(1.0))
 
 
-def test_such_sessions_share_no_variables(servers):
-    with tf.Graph().as_default():
-        v = tf.Variable(50, name="v")
-        with (
-            tf.Session(servers[0].target, config=_config(servers[:1])) as one,
-            tf.Session(servers[0].target, config=_config(servers[:1])) as other,
-        ):
-            one.run(v.initializer)
-            assert one.run(v) == 50
-            with pytest.raises(tf.errors.FailedPreconditionError):
-                other.run(v)
+def test_what_such_a_session_has_is_its_own(servers):
+    """As in TensorFlow, where a session with a cluster of its own shares neither variables nor queues with any other."""
+    v = tf.get_variable("v", initializer=1.0)
+    queue = tf.FIFOQueue(3, [tf.int32], shared_name="q")
+    there = tf.is_variable_initialized(v)
+    with tf.Session(servers[0].target) as plain, tf.Session(servers[0].target, config=_config(servers)) as brought:
+        plain.run([v.initializer, queue.enqueue(1)])
+        assert not brought.run(there) and brought.run(queue.size()) == 0
+        brought.run([v.initializer, queue.enqueue(2)])
+        with tf.Session(servers[0].target, config=_config(servers)) as other:
+            assert not other.run(there) and other.run(queue.size()) == 0
+        assert plain.run([there, queue.size()]) == [True, 1]
+
+
+def test_two_sessions_call_the_same_server_by_different_names(servers):
+    addresses = [s.target.removeprefix("grpc://") for s in servers]
+    renamed = tf.train.ClusterSpec({"chief": {3: addresses[0]}, "ps": {7: addresses[1]}})
+    with tf.device("/job:worker/task:1"):
+        v = tf.get_variable("v", initializer=1.0)
+    with tf.Session(servers[0].target, config=_config(servers)) as first, tf.Graph().as_default():
+        first.run(v.initializer)
+        with tf.device("/job:ps/task:7"):
+            u = tf.get_variable("v", initializer=7.0)
+        with tf.Session(servers[0].target, config=tf.ConfigProto(cluster_def=renamed.as_cluster_def())) as second:
+            names = [d.name for d in second.list_devices()]
+            second.run(u.initializer)
+            assert [second.run(u), first.run(v)] == [7.0, 1.0]
+    assert names == ["/job:chief/replica:0/task:3/device:CPU:0", "/job:ps/replica:0/task:7/device:CPU:0"]
+
+
+def test_an_empty_cluster_has_no_server(servers):
+    config = tf.ConfigProto()
+    config.cluster_def.SetInParent()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="doesn't have the server"):
+        tf.Session(servers[0].target, config=config).run(tf.constant(1.0))

@@ -12,7 +12,7 @@ import time
 import pytest
 
 import everflow as tf
-from tests.cluster.conftest import free_addresses
+from everflow.cli.launch import free_addresses
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 

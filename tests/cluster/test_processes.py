@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import everflow as tf
-from tests.cluster.conftest import free_addresses
+from everflow.cli.launch import free_addresses
 
 TASK = """
 import sys

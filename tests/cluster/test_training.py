@@ -70,7 +70,7 @@ def test_asynchronous_training_on_two_parameter_servers(cluster, tmp_path):
 def test_synchronous_training_averages_the_gradients_of_all_workers(cluster):
     tasks = cluster(ps=1, worker=2)
     steps, seen = 5, {}
-    # A worker that is a whole step ahead may take the other's token, and have its own gradient counted twice.
+    # A worker that is a whole step ahead may take the other's token; see the test after this one.
     abreast = threading.Barrier(2)
 
     def work(task):
@@ -103,6 +103,28 @@ def test_synchronous_training_averages_the_gradients_of_all_workers(cluster):
         plain_w, plain_b = plain_w - 0.2 * 2 * X.T.dot(error) / 8, plain_b - 0.2 * 2 * error.mean(0)
     np.testing.assert_allclose(got_w, plain_w, rtol=1e-4)
     np.testing.assert_allclose(got_b, plain_b, rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_worker_that_is_ahead_takes_the_tokens_of_the_other(server):
+    """As in TensorFlow, whose tokens have no owner: then its gradient counts twice."""
+    w, x = tf.get_variable("w", initializer=0.0), tf.placeholder(tf.float32, [])
+    step, seen = tf.train.get_or_create_global_step(), []
+    optimizer = tf.train.SyncReplicasOptimizer(
+        tf.train.GradientDescentOptimizer(1.0), replicas_to_aggregate=2, total_num_replicas=2
+    )
+    train = optimizer.minimize(w * x, global_step=step)
+    hand_over = [op for op in tf.get_default_graph().get_operations() if "AccumulatorApplyGradient" in op.type]
+    hook = optimizer.make_session_run_hook(is_chief=True, num_tokens=0)
+    with tf.train.MonitoredTrainingSession(
+        server.target, hooks=[hook], log_step_count_steps=None, stop_grace_period_secs=1
+    ) as sess:
+        # The other has handed over its gradient, and not come yet for its token.
+        sess.run_step_fn(lambda step_context: step_context.session.run(hand_over, {x: -100.0}))
+        for _ in range(3):
+            sess.run(train, {x: -1.0})
+            seen.append(sess.run_step_fn(lambda step_context: step_context.session.run([step, w])))
+    assert seen == [[1, 50.5], [1, 50.5], [2, 51.5]]
 
 
 def test_a_worker_waits_for_the_chief(cluster):

@@ -10,7 +10,7 @@ import pytest
 import torch.distributed as dist
 
 import everflow as tf
-from everflow.cluster import lanes
+from everflow.cluster import lanes, wire
 from everflow.framework import errors
 from everflow.kernels.process_group import ProcessGroup, Store
 from everflow.platform.trust import listening_address, trust
@@ -25,8 +25,6 @@ def _sum(target, timeout_in_ms=20_000):
 
 def _over_the_network(target, monkeypatch):
     """As `_sum`, by a client that has no server in its process."""
-    from everflow.cluster import wire
-
     with monkeypatch.context() as patch:
         patch.setattr(wire, "MASTERS_HERE", {})
         return _sum(target)
@@ -162,11 +160,31 @@ def test_tasks_with_certificates_talk_and_strangers_do_not(monkeypatch, tmp_path
         assert sess.run(y) == 6.0
     with pytest.raises(tf.errors.FailedPreconditionError, match="has no TLS.*PLAIN_COLLECTIVES"):
         ProcessGroup(Store(dist.HashStore(), "here"), 0, 2, "192.0.2.1")
-    for strangers in (theirs, dict.fromkeys(ours, "")):  # certificates of somebody else, and none
+    monkeypatch.setattr(wire, "_GREETING_SECONDS", 0.2)
+    target = f"grpc://{tasks.spec.task_address('worker', 0)}"
+    mixed = {**theirs, "EVERFLOW_CLUSTER_AUTHORITY": ours["EVERFLOW_CLUSTER_AUTHORITY"]}
+    named = {**ours, "EVERFLOW_CLUSTER_SERVER_NAME": "elsewhere"}
+    for strangers, reason in (
+        (theirs, "doesn't fit EVERFLOW_CLUSTER_AUTHORITY"),
+        (dict.fromkeys(ours, ""), "speaks TLS, and this process has no certificate"),
+        (mixed, "refuses the certificate of this process"),
+        (named, "doesn't fit EVERFLOW_CLUSTER_SERVER_NAME"),
+    ):
         for name, value in strangers.items():
             monkeypatch.setenv(name, value)
-        with pytest.raises((tf.errors.DeadlineExceededError, tf.errors.UnavailableError)):
-            _sum(f"grpc://{tasks.spec.task_address('worker', 0)}", 1500)
+        with pytest.raises(tf.errors.FailedPreconditionError, match=reason):
+            _sum(target, 0)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates with openssl")
+def test_tls_with_a_server_that_has_none_is_an_error_and_no_waiting(monkeypatch, tmp_path, server):
+    for name, value in _certificates(tmp_path, "ours").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(wire, "_GREETING_SECONDS", 0.2)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="doesn't speak TLS"):
+        _sum(server.target, 0)
+    with pytest.raises(tf.errors.DeadlineExceededError):  # nobody is there: that may change
+        _sum("grpc://localhost:1", 1000)
 
 
 def test_half_of_what_tls_needs_is_refused(monkeypatch):
@@ -186,8 +204,6 @@ def test_a_message_beyond_the_limit_is_refused(monkeypatch):
     monkeypatch.setenv("EVERFLOW_CLUSTER_MESSAGE_LIMIT", "100000")
     server = tf.train.Server.create_local_server()
     x = tf.placeholder(tf.float32, [None])
-    from everflow.cluster import wire
-
     monkeypatch.setattr(wire, "MASTERS_HERE", {})
     with tf.Session(server.target) as sess:
         assert sess.run(tf.reduce_sum(x), {x: [1.0] * 100}) == 100.0

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 PROGRAM = os.path.join(os.path.dirname(__file__), "worker_program.py")
+CASES = os.path.join(os.path.dirname(__file__), "worker_cases.py")
 WAYS = ["session", "keras", "estimator"]
 
 
-def _run(folder, *words, command=("run",)):
+def _run(folder, *words, command=("run",), program=PROGRAM):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     environment.pop("TF_CONFIG", None)
-    program = [sys.executable, "-m", "everflow", *command, PROGRAM, str(folder), *words]
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=240)
+    started = [sys.executable, "-m", "everflow", *command, program, str(folder), *words]
+    done = subprocess.run(started, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -64,6 +65,17 @@ def test_a_worker_that_is_stopped_ends_the_others_in_time(tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 1 and "worker 0 failed" in done.stdout
     assert "Of 2 members of group" in done.stdout and "came within 5 s" in done.stdout
+
+
+@pytest.mark.slow
+def test_cases_of_workers(tmp_path):
+    """Models of Keras and Estimators of many kinds: two processes lose what one loses with the joint batch."""
+    _run(tmp_path, program=CASES)
+    _run(tmp_path, program=CASES, command=("launch", "-n", "2"))
+    alone, *together = _losses(tmp_path, 1, 0), _losses(tmp_path, 2, 0), _losses(tmp_path, 2, 1)
+    assert together[0] == together[1] and len(alone) > 10
+    for name, losses in alone.items():
+        np.testing.assert_allclose(np.ravel(together[0][name]), np.ravel(losses), rtol=1e-4, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.slow

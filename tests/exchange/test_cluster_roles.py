@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.cluster.conftest import free_addresses
+from everflow.cli.launch import free_addresses
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 

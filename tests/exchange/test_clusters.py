@@ -1,5 +1,6 @@
 """TensorFlow 1.15.5's sessions on our servers, and ours on its: the same program gives the same on both."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -85,16 +86,26 @@ def test_their_session_on_our_server(oracle):
     server._stop()
 
 
-def test_our_session_on_their_server(tmp_path):
-    script = tmp_path / "server.py"
+@contextlib.contextmanager
+def their_server(folder):
+    """The target of a server of TensorFlow's."""
+    script = folder / "server.py"
     script.write_text(SERVER)
     command = [os.environ["EVERFLOW_ORACLE"], "-W", "ignore", str(script)]
     with subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
-        target = server.stdout.readline().strip()
-        client = CLIENT.format(module="everflow", target=target)
-        done = subprocess.run([sys.executable, "-c", client], capture_output=True, text=True, timeout=120)
+        yield server.stdout.readline().strip()
         server.stdin.close()
+
+
+def our_client(program):
+    """What a program of ours prints, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert told(done.stdout) == EXPECTED
+    return done.stdout
+
+
+def test_our_session_on_their_server(tmp_path):
+    with their_server(tmp_path) as target:
+        assert told(our_client(CLIENT.format(module="everflow", target=target))) == EXPECTED

@@ -128,3 +128,22 @@ def test_stores_are_found_by_their_address():
     assert found.part("a").store.get("word") == b"yes" and found.address.startswith("localhost:")
     with pytest.raises(errors.UnavailableError, match="host:port"):
         Store.at("nowhere")
+
+
+def test_what_nobody_waits_for_comes_together(monkeypatch):
+    """Each agreement costs messages between all, so requests gather until somebody needs one."""
+    monkeypatch.setattr(process_group, "_GATHERING", 60.0)
+    told, tell = [], ProcessGroup._tell
+
+    def noting(self, mine):
+        told.append(len(mine))
+        return tell(self, mine)
+
+    monkeypatch.setattr(ProcessGroup, "_tell", noting)
+    group = ProcessGroup(Store(dist.HashStore(), "here"), 0, 1)
+    futures = [group.submit(Request(key, "reduce", torch.ones(2))) for key in range(5)]
+    assert not any(future.done() for future in futures)
+    group.hurry()
+    assert [future.result(timeout=30).tolist() for future in futures] == [[1.0, 1.0]] * 5
+    assert told == [5]
+    group.close()

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everflow.contrib.eager import metrics
 from everflow.contrib.eager.callbacks import (
     ExecutionCallback,
@@ -43,6 +45,7 @@ from everflow.eager.mode import (
     enable_eager_execution,
 )
 from everflow.eager.py_function import py_function as py_func
+from everflow.framework.lazy_names import lazy_names as _lazy_names
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.scopes import executing_eagerly as in_eager_mode
 from everflow.framework.type_specs import TensorSpec
@@ -56,3 +59,10 @@ from everflow.test.modes import run_all_in_graph_and_eager_modes as run_all_test
 from everflow.test.modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from everflow.train.object_checkpoint import Checkpoint
 from everflow.train.tracking import AutoTrackable as Checkpointable
+
+if TYPE_CHECKING:  # loads grpc
+    from everflow.config.connecting import experimental_connect_to_host as connect_to_remote_host
+    from everflow.config.connecting import set_server_def
+    from everflow.contrib.eager.remote import enable_remote_eager_execution
+
+__getattr__, __dir__ = _lazy_names(__name__, __file__)

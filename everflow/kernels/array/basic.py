@@ -16,7 +16,6 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect, same, view
 from everflow.kernels.registry import fresh, kernel, safe
-from everflow.kernels.tensor_arrays.lists import TensorList
 from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
 from everflow.native.lowering import lowers
 from everflow.native.values import Value as Expression
@@ -250,7 +249,7 @@ def fill(dims: torch.Tensor, value: AnyTensor) -> AnyTensor:
 
 @safe("ZerosLike")
 def zeros_like(x: Value) -> Value:
-    if isinstance(x, TensorList):
+    if not isinstance(x, (torch.Tensor, np.ndarray)):  # variants know what they are of zeros
         return x.zeros()
     return np.full(x.shape, b"", dtype=object) if is_text(x) else torch.zeros(x.shape, dtype=x.dtype, device=x.device)
 

@@ -20,9 +20,11 @@ from everflow.framework.errors import (
     UnimplementedError,
 )
 from everflow.framework.forking import renewed
+from everflow.kernels.array.basic import zeros_like
 from everflow.kernels.data.datasets import Dataset, End, Following, Iteration
 from everflow.kernels.data.rewrites import check_next
 from everflow.kernels.facts import same
+from everflow.kernels.math.binary import add_n
 from everflow.kernels.queues.queues import shared_resource
 from everflow.kernels.registry import fresh, kernel, reading
 
@@ -220,6 +222,18 @@ class Optional:
 
     def __init__(self, components: list[Value] | None = None) -> None:
         self.components = components
+
+    def zeros(self) -> Optional:
+        """One of zeros, or of nothing."""
+        return Optional(None if self.components is None else [zeros_like(x) for x in self.components])
+
+    def __add__(self, other: Optional) -> Optional:
+        if self.components is None and other.components is None:
+            return self
+        if self.components is None or other.components is None:
+            text = "Cannot add optionals because one has a value and the other doesn't."
+            raise InvalidArgumentError(None, None, text)
+        return Optional([add_n([a, b]) for a, b in zip(self.components, other.components, strict=True)])
 
 
 @kernel("IteratorGetNextAsOptional", first=True, writes=(), threads_matter_from=0)

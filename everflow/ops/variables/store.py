@@ -6,7 +6,7 @@ import contextlib
 import enum
 import inspect
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import (
@@ -163,6 +163,9 @@ class VariableStore:
         if executing_eagerly():
             # A read is a value: there is nothing to cache.
             reuse, options["use_resource"], options["caching_device"] = AUTO_REUSE, True, None
+        frame = strategy_context.current()
+        if frame is not None and not frame.strategy.extended._has_partitioned_variables:
+            partitioner = None
         is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
         if partitioner is not None and not is_scalar:
             if not callable(partitioner):

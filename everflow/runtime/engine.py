@@ -1,4 +1,6 @@
-"""The engine of eager execution: finds an operation's kernel, calls it, and says what went wrong in TensorFlow's terms."""
+"""The engine of eager execution, here or for a client elsewhere: finds an operation's kernel, calls it, and says what
+went wrong in TensorFlow's terms.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import functools
 import itertools
 import weakref
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from everflow.framework import errors
 from everflow.framework.shapes import TensorShape
@@ -40,6 +42,11 @@ class _Functions:
         self.version = 0
 
 
+def while_held() -> ResourceStore:
+    """A store of objects that are gone when no handle refers to them: there is no session whose end would take them."""
+    return ResourceStore(weakref.WeakValueDictionary)
+
+
 class Engine:
     """Kernels bound to attributes, by op type, attributes and types of inputs; and the state they work on.
 
@@ -47,8 +54,10 @@ class Engine:
     TensorFlow.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device_names: list[str] | None = None, resources: ResourceStore | None = None) -> None:
+        """`device_names` are those of a task in a cluster; `resources` what engines of that task share."""
         self._owner = _Functions()
+        self._device_names, self._resources = device_names, resources
         self._bindings: dict[Hashable, BoundOperation] = {}
         # Kind of call (see `EagerGraph.call`) → what runs it.
         self.calls: dict[Hashable, BoundOperation] = {}
@@ -58,13 +67,13 @@ class Engine:
     # Devices are settled when the first operation runs: a program may import this and divide them afterwards.
     @functools.cached_property
     def _executor(self) -> LocalExecutor:
-        executor = LocalExecutor(self._owner)  # type: ignore[arg-type]  # of a graph, functions are all it asks for
-        # What no handle refers to any more is gone: there is no session whose end would take it.
-        executor.state.resources = ResourceStore(weakref.WeakValueDictionary)
+        # Of a graph, functions are all that an executor asks for here.
+        executor = LocalExecutor(self._owner, device_names=self._device_names)  # type: ignore[arg-type]
+        executor.state.resources = self._resources or while_held()
         return executor
 
     @functools.cached_property
-    def _state(self) -> SessionState:
+    def state(self) -> SessionState:
         return self._executor.state
 
     @property
@@ -82,7 +91,7 @@ class Engine:
         self._bindings.clear()
         self.calls.clear()
         if "_executor" in vars(self):
-            self._state.random = RandomStreams()
+            self.state.random = RandomStreams()
 
     def keep_constant(self, key: Hashable, tensor: Tensor) -> None:
         """Let later constants of this kind have the same memory."""
@@ -99,7 +108,7 @@ class Engine:
         self,
         definition: OpDef,
         attrs: Attributes,
-        inputs: Sequence[Tensor],
+        inputs: Sequence[Operand],
         output_dtypes: Sequence[DType],
     ) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
@@ -107,13 +116,20 @@ class Engine:
         try:
             found = None if definition.name in _UNLIKE else self._bindings.get(key)
         except TypeError:  # an attribute without a hash: functions and tensors
-            return BoundOperation(self._state, definition, attrs, inputs, output_dtypes)
+            return BoundOperation(self.state, definition, attrs, inputs, output_dtypes)
         if found is None:
-            found = BoundOperation(self._state, definition, attrs, inputs, output_dtypes)
+            found = BoundOperation(self.state, definition, attrs, inputs, output_dtypes)
             if definition.name not in _UNLIKE:
                 self._bindings[key] = found
                 _forget_oldest(self._bindings)
         return found
+
+
+class Operand(Protocol):
+    """What an operation runs on: a value of kernels and its type. Eager tensors are such."""
+
+    _value: Value
+    _dtype: DType
 
 
 class BoundOperation:
@@ -124,7 +140,7 @@ class BoundOperation:
         state: SessionState,
         definition: OpDef,
         attrs: Attributes,
-        inputs: Sequence[Tensor],
+        inputs: Sequence[Operand],
         output_dtypes: Sequence[DType],
     ) -> None:
         self.attrs = attrs
@@ -144,14 +160,14 @@ class BoundOperation:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
 
-    def run(self, inputs: Sequence[Tensor]) -> list[Value]:
-        """The values of the outputs."""
+    def run(self, inputs: Sequence[Operand], step: Step | None = None) -> list[Value]:
+        """The values of the outputs; cancelling `step` ends what waits."""
         values = [t._value for t in inputs]
         if not self._reads_only:
             for value in values:
                 if isinstance(value, Buffer):
                     value.unshare()
-        keywords = {**self._keywords, "step": Step(self._state)} if self._takes_step else self._keywords
+        keywords = {**self._keywords, "step": step or Step(self._state)} if self._takes_step else self._keywords
         arguments = values if self._plain else binding.call_arguments(self._node, values)
         try:
             result = self._function(*arguments, **keywords)
@@ -160,7 +176,7 @@ class BoundOperation:
             raise _translated(error, self._type, values) from None
 
 
-def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> Node:
+def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Operand], output_dtypes: Sequence[DType]) -> Node:
     """The operation in the form that kernels are bound from; shapes are not known, since other values may have others."""
     number = next(_numbers)
     node = Node(number, None, f"{definition.name}_{number}", definition.name)
