@@ -608,6 +608,7 @@ class SessionRunValues(NamedTuple):
 class StepCounterHook(SessionRunHook):
     _global_step_tensor: Any
     _output_dir: Any
+    _step_before: Any
     _summary_tag: Any
     _summary_writer: Any
     _timer: Any
