@@ -349,6 +349,7 @@ class LaneServer:
         self._call, self._ask, self._submit = call, ask, submit
         self._greeting = _greeting()
         self._lines: set[_Line] = set()
+        self._is_open = True
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)
         try:
@@ -374,8 +375,9 @@ class LaneServer:
         line, calls = _Line(sock), _Incoming()
         with self._lock:
             self._lines.add(line)
+            is_open = self._is_open  # it may have been closed since this was accepted, and knows nothing of it
         try:
-            if hmac.compare_digest(line._read(len(self._greeting)), self._greeting):
+            if is_open and hmac.compare_digest(line._read(len(self._greeting)), self._greeting):
                 while True:
                     frame = line.read()
                     if frame.kind == _CALL:
@@ -424,6 +426,7 @@ class LaneServer:
             pass  # it never listened
         self._socket.close()
         with self._lock:
+            self._is_open = False
             lines = list(self._lines)
         for line in lines:
             line.close()

@@ -61,6 +61,16 @@ def test_a_server_that_ends_is_noticed_at_once(cluster):
     peer.close()
 
 
+def test_a_line_that_comes_while_the_server_closes_is_closed():
+    """It was accepted, and its thread begins when the server has closed all lines it knew of."""
+    server = lanes.LaneServer("localhost", 1, lambda *_: b"", lambda *_: None, lambda *_: None)
+    server.close()
+    ours, theirs = socket.socketpair()
+    server._serve(theirs)
+    assert ours.recv(1) == b""
+    ours.close()
+
+
 def _key_of(server, name):
     device = server._worker.attributes[0]
     return f"{device.name};{device.incarnation:016x};{device.name};{name};0:0"
