@@ -331,7 +331,8 @@ def put_in(
         for node in reversed(region.nodes):
             program.drop_if_unneeded(node)
         for node, edges in region.edges.items():
-            node.inputs = edges
+            if node.block is None:  # kernels may be asked for it; one that stayed takes what the regions give
+                node.inputs = edges
     return made
 
 

@@ -102,6 +102,18 @@ def test_a_long_chain_is_cut_so_that_compiling_takes_no_more_than_its_share():
     assert 2 <= both_ways(build) <= 4
 
 
+def test_a_view_of_what_another_region_gives_stays_for_kernels():
+    """It is in the second region, which does nothing for it, and a kernel takes it."""
+
+    def build(x):
+        first = h = tf.tanh(x * 1.1)
+        for _ in range(60):
+            h = tf.tanh(h * 1.1 + 0.1)
+        return [h, tf.cumsum(tf.slice(first, [0, 1], [4, 3]) + 0.0 * h[:, :3], 1), tf.cumsum(first[:, 1:3])]
+
+    assert both_ways(build) >= 2
+
+
 def test_a_single_small_op_stays_a_kernel():
     assert both_ways(lambda x: [tf.tanh(x)]) == 0
 
