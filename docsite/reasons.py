@@ -7,8 +7,6 @@ tests/docs/test_compatibility.py.
 from __future__ import annotations
 
 MISSING_NAMES = {
-    "config.experimental_connect_to_*": "eager execution on another machine: use a session on its server",
-    "contrib.eager.*": "eager execution on another machine: use a session on its server",
     "contrib.learn.*": "tf.contrib.learn was given up by TensorFlow in 2018: use tf.estimator",
     "contrib.*": "not yet",
     "experimental.output_all_intermediates": "not yet",

@@ -19,7 +19,7 @@ EXCEPTIONS: dict[str, str] = dict.fromkeys(
     [
         f"native/loops/{name}.py"
         for name in (
-            "automaton_runs base64_digits colors csv_lines hashes numbers objects record_blocks records repeats resizing"
+            "automaton_runs base64_digits colors csv_lines hashes jpeg_cuts numbers objects record_blocks records repeats resizing"
             " splits tables text utf8 words"
         ).split()
     ],

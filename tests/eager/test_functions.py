@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.framework.errors import InaccessibleTensorError
+from everflow.ops.functions.traced import UnliftableError
 from everflow.runtime.plan.native import machine_code, tiers
 
 tfe = tf.contrib.eager
@@ -70,7 +71,7 @@ def test_parts_of_a_graph_as_functions():
     both = imported.prune(["a:0"], {"b": "b:0", "c": "c:0"})(tf.constant(1.0))
     assert {k: v.numpy() for k, v in both.items()} == {"b": 3.0, "c": 6.0}
     assert imported.prune("b:0", "c:0")(tf.constant(10.0)).numpy() == 13.0
-    with pytest.raises(ValueError, match="'a' is needed"):
+    with pytest.raises(UnliftableError, match="'a' is needed"):
         imported.prune([], "c:0")
     with pytest.raises(KeyError):
         imported.prune("a:0", "d:0")

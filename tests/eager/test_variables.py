@@ -80,7 +80,6 @@ def test_collections_of_a_program_are_kept():
         (RuntimeError, lambda: tf.train.Saver()),
         (ValueError, lambda: tf.train.batch([tf.constant(1)], 2)),
         (ValueError, lambda: tf.assert_rank(tf.constant(1), 2)),
-        (NotImplementedError, lambda: tf.get_variable("v", [4], partitioner=tf.fixed_size_partitioner(2))),
     ],
 )
 def test_what_only_graphs_do(error, function):

@@ -14,7 +14,7 @@ from everflow.framework.composites import CompositeTensor, SparseTensor, SparseT
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array.constants import constant
@@ -524,6 +524,8 @@ def _is_small(shape):
         return bool(shape < _SMALL)
     if not isinstance(shape, (list, tuple, TensorShape, np.ndarray)):
         raise TypeError(f"{shape!r} is no list of sizes")
+    if executing_eagerly() and any(isinstance(size, Tensor) for size in shape):
+        raise TypeError("sizes that are tensors")
     return bool(functools.reduce(operator.mul, shape, *([1] if len(shape) == 0 else [])) < _SMALL)
 
 

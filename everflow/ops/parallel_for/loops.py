@@ -129,9 +129,13 @@ def _vectorized(body, iterations):
 
 def _reaches_into_loops(ops):
     """Whether a body took the gradient of a loop outside of it: then it drew ops inside of that loop."""
-    drawn = set(ops)
-    contexts = {enclosing(op._control_flow_context, lambda c: isinstance(c, WhileContext)) for op in ops} - {None}
+    drawn, here = set(ops), _loop_around(get_default_graph()._get_control_flow_context())
+    contexts = {_loop_around(op._control_flow_context) for op in ops} - {None, here}
     return any(context.GetControlPivot().op not in drawn for context in contexts)
+
+
+def _loop_around(context):
+    return enclosing(context, lambda c: isinstance(c, WhileContext))
 
 
 def _check_stacks(ops):
