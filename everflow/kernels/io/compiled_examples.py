@@ -304,7 +304,7 @@ def _sequence(
     steps = lists.record_counts()
     if any(count < 0 and f.key not in may_be_missing for f, count in zip(lists.features.dense, steps)):
         return None
-    context, dense = _record(found, defaults), _lists(lists, steps)
+    context, dense = _record(found, defaults), _lists(lists, [max(count, 0) for count in steps])
     return None if context is None or dense is None else Sequences(*context, [], dense, [])
 
 

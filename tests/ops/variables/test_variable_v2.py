@@ -6,6 +6,12 @@ import everflow as tf
 from everflow.ops.variables.variable import VariableV2, default_variable_creator_v2
 
 
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
 def test_a_new_one_is_a_resource_variable():
     assert type(VariableV2(1.0)).__name__ == "ResourceVariable"
     assert type(tf.Variable(1.0)).__name__ == "RefVariable"
