@@ -49,15 +49,16 @@ def _lower_pack(*values: Value, axis: int) -> Value | None:
 
 @lowers("Pad", known=(1,))
 def _lower_pad(x: Value, paddings: np.ndarray) -> Value | None:
-    return _padded(x, paddings, const(0, x.dtype))
+    return padded(x, paddings, const(0, x.dtype))
 
 
 @lowers("PadV2", known=(1,))
 def _lower_pad_v2(x: Value, paddings: np.ndarray, value: Value) -> Value | None:
-    return _padded(x, paddings, value)
+    return padded(x, paddings, value)
 
 
-def _padded(x: Value, paddings: np.ndarray, value: Value) -> Value | None:
+def padded(x: Value, paddings: np.ndarray, value: Value) -> Value | None:
+    """A tensor with so many entries of a value before and after it along each axis."""
     if paddings.shape != (len(x.shape), 2) or (paddings < 0).any():
         return None
     for axis, widths in enumerate(paddings.tolist()):

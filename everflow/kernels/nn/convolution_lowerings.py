@@ -8,12 +8,14 @@ image is put together of them. So no product meets a zero that was put between t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from everflow.framework.windows import parse_format, slide
+from everflow.kernels.array.lowerings import padded
 from everflow.native.lowering import lowers
 from everflow.native.values import Value, const, join, product
 
@@ -64,12 +66,9 @@ def _ways(
 
 def _padded(x: Value, sides: Sequence[tuple[int, int]]) -> Value:
     """An image with zeros around it."""
-    zero = const(0, x.dtype)
-    for axis, (before, after) in enumerate(sides, 1):
-        shapes = [[*x.shape[:axis], n, *x.shape[axis + 1 :]] for n in (before, after)]
-        front, back = ([zero.expand(s)] if s[axis] else [] for s in shapes)
-        x = join([*front, x, *back], axis)
-    return x
+    made = padded(x, np.array([(0, 0), *sides, (0, 0)]), const(0, x.dtype))
+    assert made is not None
+    return made
 
 
 def _rows(x: Value, ways: list[_Way]) -> Value:
@@ -84,83 +83,67 @@ def _matrix(x: Value) -> Value:
     return x.reshape([math.prod(x.shape[:-1]), x.shape[-1]])
 
 
-@lowers("Conv2D")
-def _lower_convolution(
-    x: Value,
-    filters: Value,
-    *,
-    strides: Sequence[int],
-    padding: str,
-    explicit_paddings: Sequence[int],
-    data_format: str,
-    dilations: Sequence[int],
-) -> Value | None:
-    if x.dtype.kind != "f":
-        return None
-    ways = _ways(x.shape, filters.shape, strides, padding, explicit_paddings, data_format, dilations)
-    if ways is None:
+class How(NamedTuple):
+    """The attributes of a convolution."""
+
+    strides: Sequence[int]
+    padding: str
+    explicit_paddings: Sequence[int]
+    data_format: str
+    dilations: Sequence[int]
+
+
+_Lowering = Callable[..., "Value | None"]
+
+
+def _convolves(op_type: str, known: tuple[int, ...] = ()) -> Callable[[_Lowering], _Lowering]:
+    """Register a function of a How and of inputs as the lowering of a convolution."""
+
+    def register(function: _Lowering) -> _Lowering:
+        @lowers(op_type, known=known)
+        def lowered(
+            *inputs: Value,
+            strides: Sequence[int],
+            padding: str,
+            explicit_paddings: Sequence[int],
+            data_format: str,
+            dilations: Sequence[int],
+        ) -> Value | None:
+            return function(How(strides, padding, explicit_paddings, data_format, dilations), *inputs)
+
+        return function
+
+    return register
+
+
+@_convolves("Conv2D")
+def convolution(how: How, x: Value, filters: Value) -> Value | None:
+    ways = _ways(x.shape, filters.shape, *how)
+    if x.dtype.kind != "f" or ways is None:
         return None
     made = product(_rows(x, ways), _matrix(filters))
     return made.reshape([x.shape[0], *(way.output for way in ways), filters.shape[3]])
 
 
-@lowers("_Conv2DBias")
-def _lower_convolution_and_bias(
-    x: Value,
-    filters: Value,
-    bias: Value,
-    *,
-    strides: Sequence[int],
-    padding: str,
-    explicit_paddings: Sequence[int],
-    data_format: str,
-    dilations: Sequence[int],
-) -> Value | None:
-    made = _lower_convolution(
-        x,
-        filters,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+@_convolves("_Conv2DBias")
+def _convolution_and_bias(how: How, x: Value, filters: Value, bias: Value) -> Value | None:
+    made = convolution(how, x, filters)
     return None if made is None else made + bias
 
 
-@lowers("Conv2DBackpropFilter", known=(1,))
-def _lower_filter_gradient(
-    x: Value,
-    filter_sizes: np.ndarray,
-    grad: Value,
-    *,
-    strides: Sequence[int],
-    padding: str,
-    explicit_paddings: Sequence[int],
-    data_format: str,
-    dilations: Sequence[int],
-) -> Value | None:
+@_convolves("Conv2DBackpropFilter", known=(1,))
+def _filter_gradient(how: How, x: Value, filter_sizes: np.ndarray, grad: Value) -> Value | None:
     shape = filter_sizes.tolist()
-    ways = _ways(x.shape, shape, strides, padding, explicit_paddings, data_format, dilations)
+    ways = _ways(x.shape, shape, *how)
     if x.dtype.kind != "f" or ways is None or grad.shape != (x.shape[0], *(way.output for way in ways), shape[3]):
         return None
     return product(_rows(x, ways).permute([1, 0]), _matrix(grad)).reshape(shape)
 
 
-@lowers("Conv2DBackpropInput", known=(0,))
-def _lower_input_gradient(
-    input_sizes: np.ndarray,
-    filters: Value,
-    grad: Value,
-    *,
-    strides: Sequence[int],
-    padding: str,
-    explicit_paddings: Sequence[int],
-    data_format: str,
-    dilations: Sequence[int],
-) -> Value | None:
+@_convolves("Conv2DBackpropInput", known=(0,))
+def _input_gradient(how: How, input_sizes: np.ndarray, filters: Value, grad: Value) -> Value | None:
     shape = input_sizes.tolist()
-    ways = _ways(shape, filters.shape, strides, padding, explicit_paddings, data_format, dilations)
+    ways = _ways(shape, filters.shape, *how)
     if grad.dtype.kind != "f" or ways is None or any(way.dilation != 1 for way in ways):
         return None
     if grad.shape != (shape[0], *(way.output for way in ways), filters.shape[3]):
@@ -170,10 +153,10 @@ def _lower_input_gradient(
 
 def _image_gradient(grad: Value, filters: Value, shape: list[int], down: _Way, across: _Way) -> Value:
     backs = _Back(down), _Back(across)
-    padded = _padded(grad, [back.sides for back in backs])
+    wider = _padded(grad, [back.sides for back in backs])
     rows = []
     for i in range(down.stride):
-        places = [_remainder(padded, filters, backs, (i, j)) for j in range(across.stride)]
+        places = [_remainder(wider, filters, backs, (i, j)) for j in range(across.stride)]
         rows.append(join([p.reshape([*p.shape[:2], 1, p.shape[2], 1, p.shape[3]]) for p in places], 4))
     whole = join(rows, 2)
     whole = whole.reshape([shape[0], *(back.count * back.way.stride for back in backs), shape[3]])
@@ -201,16 +184,16 @@ class _Back:
         return self.sides[0] + self.first - self.taps(remainder) + 1
 
 
-def _remainder(padded: Value, filters: Value, backs: tuple[_Back, _Back], remainders: tuple[int, int]) -> Value:
+def _remainder(wider: Value, filters: Value, backs: tuple[_Back, _Back], remainders: tuple[int, int]) -> Value:
     """The gradient at places that leave these remainders."""
     taps = [back.taps(r) for back, r in zip(backs, remainders, strict=True)]
-    batch, channels, results = padded.shape[0], filters.shape[2], filters.shape[3]
+    batch, channels, results = wider.shape[0], filters.shape[2], filters.shape[3]
     counts = [back.count for back in backs]
     if 0 in taps:
-        return const(0, padded.dtype).expand([batch, *counts, channels])
+        return const(0, wider.dtype).expand([batch, *counts, channels])
     begins = [back.begin(r) for back, r in zip(backs, remainders, strict=True)]
     spans = [n + t - 1 for n, t in zip(counts, taps, strict=True)]
-    windows = padded.slice([0, *begins, 0], [batch, *spans, results]).windows(taps, [1, 1], [1, 1])
+    windows = wider.slice([0, *begins, 0], [batch, *spans, results]).windows(taps, [1, 1], [1, 1])
     strides = [back.way.stride for back in backs]
     last = [r + s * (t - 1) for r, s, t in zip(remainders, strides, taps, strict=True)]
     taken = filters.slice([*last, 0, 0], [*taps, channels, results], [*(-s for s in strides), 1, 1])

@@ -50,13 +50,15 @@ def test_what_is_left_to_the_library():
     """A filter whose taps lie apart has no gradient to its image here."""
     assert both_ways([1, 9, 9, 2], [2, 2, 2, 3], [1, 1], "SAME", dilations=(2, 3)) == 1
     large = input_value(0, "f4", [64, 32, 32, 16]), input_value(1, "f4", [3, 3, 16, 16])
-    how = {"strides": [1] * 4, "padding": "SAME", "explicit_paddings": [], "dilations": [1] * 4}
-    assert convolution_lowerings._lower_convolution(*large, data_format="NHWC", **how) is None
+    last, first = (convolution_lowerings.How([1] * 4, "SAME", [], form, [1] * 4) for form in ("NHWC", "NCHW"))
+    assert convolution_lowerings.convolution(last, *large) is None
     groups = input_value(0, "f4", [1, 4, 4, 6]), input_value(1, "f4", [3, 3, 3, 6])
-    assert convolution_lowerings._lower_convolution(*groups, data_format="NHWC", **how) is None
-    assert convolution_lowerings._lower_convolution(*groups, data_format="NCHW", **how) is None
+    assert convolution_lowerings.convolution(last, *groups) is None
+    one = input_value(0, "f4", [1, 4, 4, 3]), input_value(1, "f4", [3, 3, 3, 6])
+    assert convolution_lowerings.convolution(first, *one) is None
+    assert convolution_lowerings.convolution(last, *one) is not None
     whole = input_value(0, "i4", [1, 4, 4, 3]), input_value(1, "i4", [3, 3, 3, 6])
-    assert convolution_lowerings._lower_convolution(*whole, data_format="NHWC", **how) is None
+    assert convolution_lowerings.convolution(last, *whole) is None
 
 
 def test_a_transposed_convolution_is_machine_code():
