@@ -46,6 +46,11 @@ class _Background:
             atexit.register(self.close)
         self._jobs.put(job)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was asked for is done."""
+        return self._jobs.empty() and not self.busy.locked()
+
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             with self.busy:

@@ -15,6 +15,7 @@ from everflow.framework.forking import renewed
 from everflow.framework.operation import Operation, Tensor
 from everflow.platform.collecting import without_collecting
 from everflow.runtime import debug_dumps, devices, tracing
+from everflow.runtime.ending import end_runs_first
 from everflow.runtime.feeds import Feeder
 from everflow.runtime.limits import check_after, within_limit
 from everflow.runtime.memory import keep_freed_memory
@@ -141,6 +142,7 @@ class LocalExecutor:
             for device in self.list_devices():
                 print(f"{device.name} -> device: {device.device_type}")
         keep_freed_memory()
+        end_runs_first()
 
     @property
     def device_names(self) -> list[str]:

@@ -7,15 +7,13 @@ the thread it is on, and there nothing that comes after it is run.
 
 from __future__ import annotations
 
-import atexit
 import os
 import queue
-import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from everflow.runtime.state import LONGEST_WAIT, Step
+from everflow.runtime.state import Step
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
@@ -50,17 +48,8 @@ class _Job:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = threading.Event()
-        self._thread = -1  # not begun
-
-    def is_in_program(self) -> bool:
-        """Whether it is a function of the program's own, called by the graph, that takes its time."""
-        frame = sys._current_frames().get(self._thread)
-        while frame is not None and frame.f_globals.get("__name__") != "everflow.kernels.script":
-            frame = frame.f_back
-        return frame is not None
 
     def run(self) -> None:
-        self._thread = threading.get_ident()
         _here.step = self.step
         try:
             self.result = self.call()
@@ -79,37 +68,14 @@ class _Runner:
     def _work(self) -> None:
         while True:
             job = self.jobs.get()
-            _running.add(job)
             job.run()
-            _running.discard(job)
             _idle.append(self)
             job.done.set()
             del job  # its values aren't kept until the next one comes
 
 
 _idle: list[_Runner] = []
-_running: set[_Job] = set()
-
-
-def _forget_threads() -> None:
-    _idle.clear()
-    _running.clear()
-
-
-def _stop_all() -> None:
-    """Let kernels that nobody waits for any more end first: a thread that comes back from torch after Python is gone
-    aborts the process.
-
-    Functions of the program's own (`tf.py_func`) aren't waited for.
-    """
-    for job in list(_running):
-        job.step.cancel()
-        while not job.done.wait(LONGEST_WAIT) and not job.is_in_program():
-            pass
-
-
-os.register_at_fork(after_in_child=_forget_threads)  # a child has none of its parent's threads
-atexit.register(_stop_all)
+os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
 
 
 def within_limit(call: Callable, step: Step) -> Any:

@@ -2,6 +2,7 @@
 on.
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -273,6 +274,7 @@ def test_errors_and_results_of_limited_runs_are_those_of_others():
 INTERRUPTED = {
     "dataset": "tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(1).repeat().filter(lambda x: False)).get_next()",
     "loop": "tf.while_loop(lambda i: True, lambda i: i + 1, [0])",
+    "loop of machine code": "tf.while_loop(lambda i, v: True, lambda i, v: (i + 1, v * 0.5 + 1.0), [0, tf.zeros([100])])",
     "queue": "tf.FIFOQueue(1, tf.float32).dequeue()",
     "function": "tf.py_func(lambda: time.sleep(60), [], [])",
     "section": "tf.CriticalSection(name='s', shared_name='s').execute(lambda: tf.FIFOQueue(1, tf.float32, [[]]).dequeue() + 0.0)",
@@ -303,7 +305,11 @@ def test_an_interrupt_ends_a_run_and_the_session_goes_on(name, limit):
             print("interrupted", session.run(tf.constant(2.0) * 3.0), session.run(section), flush=True)
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", textwrap.dedent(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "EVERFLOW_NATIVE": "always"} if "machine code" in name else None,
     )
     try:
         assert process.stdout.readline() == "running\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 import threading
 from array import array
 from collections.abc import Callable
@@ -54,10 +55,23 @@ def _watch() -> int:
     try:
         if _running.step is not None:
             _running.step.check()
-    except BaseException as e:  # an interrupt too: it is raised again when the code has come back
+    except BaseException as e:  # it is raised again when the code has come back
         _running.error = e
-        return 1
-    return 0
+    return _running.error is not None
+
+
+def _keep_interrupts(otherwise: Callable[[sys.UnraisableHookArgs], object], lost: sys.UnraisableHookArgs) -> None:
+    """An interrupt comes where a function begins, so in `_watch` before its `try`. Who called it has no place for
+    exceptions, and would only print it.
+    """
+    begun = lost.exc_traceback.tb_frame.f_code.co_name if lost.exc_traceback is not None else ""
+    if begun == "_watch" and _running.step is not None and isinstance(lost.exc_value, BaseException):
+        _running.error = lost.exc_value.with_traceback(None)
+    else:
+        otherwise(lost)
+
+
+sys.unraisablehook = partial(_keep_interrupts, sys.unraisablehook)
 
 
 CALLBACKS = {procedures.WATCH: ctypes.cast(_watch, ctypes.c_void_p).value or 0}
@@ -200,9 +214,8 @@ class NativeLoop:
             ended = self._run(block.buffer_info()[0])
         finally:
             _running.step = before
-        if ended == procedures.STOPPED:
-            error, _running.error = _running.error, None
-            assert error is not None
+        error, _running.error = _running.error, None
+        if error is not None:
             raise error
         return ended
 
