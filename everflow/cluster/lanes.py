@@ -1,9 +1,11 @@
-"""Lanes: the short way between two of our tasks on one machine, beside gRPC, which everyone else takes.
+"""Lanes: the short way between two of our tasks, beside gRPC, which everyone else takes.
 
-A lane is a local socket under the name of the address that the server listens at, open to processes of the same user
-only. It carries calls to WorkerService and EagerService, and tensors as their own bytes: written from the memory they are in, read into
-the memory they stay in. Sockets named so belong to a network namespace, as ports do, and leave no files behind. What
-holds for gRPC (`platform/trust.py`) holds here, too: the secret, and how long a message may be.
+A lane carries calls to WorkerService and EagerService, and tensors as their own bytes: written from the memory they are
+in, read into the memory they stay in. On one machine it is a local socket under the name of the address that the server
+listens at, open to processes of the same user only; sockets named so belong to a network namespace, as ports do, and
+leave no files behind. Between machines it is a connection to a port that the system chose, open to whom the server told
+the port and a word by gRPC. What holds for gRPC (`platform/trust.py`) holds here, too: the secret, and how long a
+message may be; where gRPC is encrypted, nothing goes on lanes between machines.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 
 from everflow.cluster.values import Parcel, described, of_description
 from everflow.framework import errors
-from everflow.platform.trust import trust
+from everflow.platform.trust import listener, trust
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -35,7 +37,16 @@ _STATUS = struct.Struct("<I")
 _STEP = struct.Struct("<Q")
 _TOGETHER = 1 << 16  # values up to so many bytes are read at once, into one buffer
 _PIECES = 512  # that one system call takes
-AVAILABLE = sys.platform == "linux" and hasattr(socket, "SO_PEERCRED") and os.environ.get("EVERFLOW_LANES", "1") != "0"
+_PLACE = struct.Struct("<H")  # the port of a lane between machines; the word follows
+_WORD = 48  # bytes that a caller says first
+_WELCOME = b"\x01"
+_CONNECTING_SECONDS, _WELCOME_SECONDS = 1.0, 5.0
+# Where there are lanes: on one machine, between machines. `network` has the latter on one machine as well, to measure.
+_WANTED = {"0": (False, False), "local": (True, False), "network": (False, True)}.get(
+    os.environ.get("EVERFLOW_LANES", ""), (True, True)
+)
+LOCAL = _WANTED[0] and sys.platform == "linux" and hasattr(socket, "SO_PEERCRED")
+NETWORK = _WANTED[1]
 
 
 def _name(host: str, port: str) -> str:
@@ -45,7 +56,7 @@ def _name(host: str, port: str) -> str:
 
 def _greeting() -> bytes:
     """What a caller says first, always as long: only one that knows the secret can."""
-    return trust().seal("lane", b"everflow lane 1\n").ljust(48)
+    return trust().seal("lane", b"everflow lane 2\n").ljust(_WORD)
 
 
 def _is_same_user(sock: socket.socket) -> bool:
@@ -71,6 +82,9 @@ class _Line:
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
+        if sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # frames are written whole
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._writing = threading.Lock()
         self._longest = trust().longest_message or math.inf
 
@@ -97,6 +111,15 @@ class _Line:
                 pieces = pieces[1:]
             if sent:
                 pieces = [pieces[0][sent:], *pieces[1:]]
+
+    def admits(self, word: bytes) -> bool:
+        """Whether who called knows the word, soon; he is told."""
+        self._socket.settimeout(_WELCOME_SECONDS)
+        knows = hmac.compare_digest(self._read(len(word)), word)
+        self._socket.settimeout(None)
+        if knows:
+            self._write_all([memoryview(_WELCOME)])
+        return knows
 
     def read(self) -> Frame:
         kind, number, length, following = _FRAME.unpack(self._read(_FRAME.size))
@@ -160,19 +183,53 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 def connect(address: str) -> Lane | None:
     """A lane to the server at an address, if it is one of ours on this machine that has one."""
     host, _, port = address.rpartition(":")
-    # Who is to notice that another process is silent asks it by gRPC, which has questions of its own.
-    if not AVAILABLE or trust().patience or not _is_here(host):
+    if not LOCAL or _is_watched() or not _is_here(host):
         return None
     sock = socket.socket(socket.AF_UNIX)
     try:
         sock.connect(_name(host, port))
-        if _is_same_user(sock):
-            sock.sendall(_greeting())
+        if _is_same_user(sock) and _is_welcome(sock, _greeting()):
             return Lane(sock, address)
     except OSError:
         pass  # nobody serves under this name
     sock.close()
     return None
+
+
+def connect_between_machines(address: str, ask: Callable[[], bytes]) -> Lane | None:
+    """A lane to one of our servers elsewhere; `ask()` has it tell what `LaneServer.place` said, by gRPC. None where
+    there is none, or something is in between that lets only gRPC through.
+    """
+    if not NETWORK or _is_watched() or trust().is_encrypted:
+        return None
+    place = ask()
+    if len(place) != _PLACE.size + _WORD:
+        return None
+    host = address.rpartition(":")[0].strip("[]") or "localhost"
+    try:
+        sock = socket.create_connection((host, *_PLACE.unpack_from(place)), _CONNECTING_SECONDS)
+    except OSError:
+        return None
+    try:
+        if _is_welcome(sock, place[_PLACE.size :]):
+            return Lane(sock, address)
+    except OSError:
+        pass  # who is there is somebody else
+    sock.close()
+    return None
+
+
+def _is_watched() -> bool:
+    """Whether it shall be noticed when another process is silent: gRPC has questions for that."""
+    return trust().patience > 0
+
+
+def _is_welcome(sock: socket.socket, word: bytes) -> bool:
+    sock.settimeout(_WELCOME_SECONDS)
+    sock.sendall(word)
+    is_welcome = sock.recv(1) == _WELCOME
+    sock.settimeout(None)
+    return is_welcome
 
 
 def _is_here(host: str) -> bool:
@@ -347,37 +404,41 @@ class LaneServer:
         submit: Callable[..., Any],
     ) -> None:
         self._call, self._ask, self._submit = call, ask, submit
-        self._greeting = _greeting()
         self._lines: set[_Line] = set()
         self._is_open = True
         self._lock = threading.Lock()
-        self._socket = socket.socket(socket.AF_UNIX)
-        try:
-            self._socket.bind(_name(host, str(port)))
-        except OSError:  # another network's server has a port of this number: callers take gRPC
-            self._socket.close()
-            return
-        self._socket.listen()
-        threading.Thread(target=self._accept, daemon=True, name="everflow lanes").start()
+        self._listeners: list[socket.socket] = []
+        self.place = b""  # of lanes between machines, for whom gRPC lets in
+        if LOCAL:
+            self._listen(_local_listener(host, port), _greeting())
+        if NETWORK and not trust().is_encrypted:
+            reachable, word = listener(host), os.urandom(_WORD)
+            self.place = _PLACE.pack(reachable.getsockname()[1]) + word
+            self._listen(reachable, word)
 
-    def _accept(self) -> None:
+    def _listen(self, listening: socket.socket | None, word: bytes) -> None:
+        if listening is not None:
+            self._listeners.append(listening)
+            threading.Thread(target=self._accept, args=(listening, word), daemon=True, name="everflow lanes").start()
+
+    def _accept(self, listening: socket.socket, word: bytes) -> None:
         while True:
             try:
-                sock, _ = self._socket.accept()
+                sock, _ = listening.accept()
             except OSError:
                 return  # closed
-            if _is_same_user(sock):
-                threading.Thread(target=self._serve, args=(sock,), daemon=True, name="everflow lane").start()
+            if sock.family != socket.AF_UNIX or _is_same_user(sock):
+                threading.Thread(target=self._serve, args=(sock, word), daemon=True, name="everflow lane").start()
             else:
                 sock.close()
 
-    def _serve(self, sock: socket.socket) -> None:
+    def _serve(self, sock: socket.socket, word: bytes) -> None:
         line, calls = _Line(sock), _Incoming()
         with self._lock:
             self._lines.add(line)
             is_open = self._is_open  # it may have been closed since this was accepted, and knows nothing of it
         try:
-            if is_open and hmac.compare_digest(line._read(len(self._greeting)), self._greeting):
+            if is_open and line.admits(word):
                 while True:
                     frame = line.read()
                     if frame.kind == _CALL:
@@ -420,16 +481,25 @@ class LaneServer:
 
     def close(self) -> None:
         """Serve no longer; calls under way fail."""
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)  # or its thread would go on waiting
-        except OSError:
-            pass  # it never listened
-        self._socket.close()
+        for listening in self._listeners:
+            listening.shutdown(socket.SHUT_RDWR)  # or its thread would go on waiting
+            listening.close()
         with self._lock:
             self._is_open = False
             lines = list(self._lines)
         for line in lines:
             line.close()
+
+
+def _local_listener(host: str, port: int) -> socket.socket | None:
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.bind(_name(host, str(port)))
+    except OSError:  # another network's server has a port of this number: callers take other ways
+        sock.close()
+        return None
+    sock.listen()
+    return sock
 
 
 class IncomingCall:

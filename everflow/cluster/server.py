@@ -90,7 +90,8 @@ class Server:
         self._worker = Worker(self._task, config, self._peers.__getitem__, leader, host or "localhost")
         self._master = Master(self._worker, self._peers, config)
         self._server = wire.make_server(
-            {wire.MASTER: self._master, wire.WORKER: self._worker, wire.EAGER: self._worker.eager}
+            {wire.MASTER: self._master, wire.WORKER: self._worker, wire.EAGER: self._worker.eager},
+            lambda: b"" if self._lanes is None else self._lanes.place,
         )
         if not port.isdigit():
             raise errors.InvalidArgumentError(None, None, f"Could not parse port for local server from {mine!r}")
@@ -112,10 +113,9 @@ class Server:
             if not self._is_started:
                 self._is_started = True
                 self._server.start()
-                if lanes.AVAILABLE:
-                    self._lanes = lanes.LaneServer(
-                        self._host, self._port, self._worker.answer, self._worker.give_values, wire.Threads().submit
-                    )
+                self._lanes = lanes.LaneServer(
+                    self._host, self._port, self._worker.answer, self._worker.give_values, wire.Threads().submit
+                )
                 _started.add(self)
                 wire.MASTERS_HERE[self.target] = self._master
 

@@ -55,7 +55,7 @@ SERVICES = {
 }
 # Between two of ours: a ticket for large values comes in RecvTensor's answer, and for the ticket their bytes, in pieces.
 IN_PIECES = "everflow/pieces"
-_PIECES = "everflow.Pieces"
+_PIECES, _LANES = "everflow.Pieces", "everflow.Lanes"
 # What also goes on lanes.
 ON_LANES = {**SERVICES[WORKER], **SERVICES[EAGER]}
 _OPTIONS = [
@@ -126,9 +126,9 @@ class Threads(futures.Executor):
 # --- serving --------------------------------------------------------------------------------
 
 
-def make_server(implementations: dict[str, object]) -> grpc.Server:
+def make_server(implementations: dict[str, object], place: Callable[[], bytes]) -> grpc.Server:
     """A gRPC server for objects whose methods `CreateSession(request, call)` and so on serve; `call` is what is known
-    of the caller.
+    of the caller. `place()` is what callers are told of lanes between machines.
     """
     told = trust()
     server = grpc.server(
@@ -146,7 +146,9 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
     take = {"Take": grpc.unary_stream_rpc_method_handler(_in_pieces(implementations[WORKER]))}
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_PIECES, take),))
+    tell = {"Place": grpc.unary_unary_rpc_method_handler(lambda request, context: place())}
+    for service, handlers in ((_PIECES, take), (_LANES, tell)):
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
     return server
 
 
@@ -252,6 +254,7 @@ class Peer:
             for name, (request, response) in methods.items()
         }
         self._take = self._channel.unary_stream(f"/{_PIECES}/Take")
+        self._place = self._channel.unary_unary(f"/{_LANES}/Place")
         self.is_ours = False  # until an answer tells
         self._lane: lanes.Lane | None = None
         self._lane_lock = threading.Lock()
@@ -264,9 +267,17 @@ class Peer:
             with self._lane_lock:
                 if self._lane is None or not self._lane.is_open:
                     self._lane = lanes.connect(self.address)
+                    if self._lane is None and self.is_ours:
+                        self._lane = lanes.connect_between_machines(self.address, self._ask_for_place)
                     self._look_again = time.monotonic() + _LANE_SECONDS
                 lane = self._lane
         return lane if lane is not None and lane.is_open else None
+
+    def _ask_for_place(self) -> bytes:
+        try:
+            return self._place(b"", timeout=_LANE_SECONDS, metadata=self._metadata)
+        except grpc.RpcError:
+            return b""  # it has gone, or is one of us of old
 
     def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """Begin a call; with `wait` it waits for a task that is not up yet."""

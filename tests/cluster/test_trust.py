@@ -301,22 +301,20 @@ def test_a_launched_cluster_has_a_secret_of_its_own(monkeypatch):
     assert "EVERFLOW_CLUSTER_SECRET" not in plan_tasks(1)[0].environment
 
 
-@pytest.mark.skipif(not lanes.AVAILABLE, reason="no lanes on this system")
+@pytest.mark.skipif(not lanes.LOCAL, reason="no lanes on this system")
 @pytest.mark.parametrize("says, is_heard", [("the right word", True), ("another", False), ("", False)])
 def test_lanes_want_the_secret_too(monkeypatch, says, is_heard):
     monkeypatch.setenv("EVERFLOW_CLUSTER_SECRET", "the right word")
     port = tf.train.Server.create_local_server().target.rpartition(":")[2]
     monkeypatch.setenv("EVERFLOW_CLUSTER_SECRET", says)
     lane = lanes.connect(f"localhost:{port}")
-    call = lane.start("GetStatus", worker_pb2.GetStatusRequest(), worker_pb2.GetStatusResponse, 10.0)
+    assert (lane is not None) is is_heard
     if is_heard:
+        call = lane.start("GetStatus", worker_pb2.GetStatusRequest(), worker_pb2.GetStatusResponse, 10.0)
         assert call.result().device_attributes
-    else:
-        with pytest.raises(tf.errors.UnavailableError, match="its process has ended"):
-            call.result()
 
 
-@pytest.mark.skipif(not lanes.AVAILABLE, reason="no lanes on this system")
+@pytest.mark.skipif(not lanes.LOCAL, reason="no lanes on this system")
 def test_lanes_refuse_long_messages_and_say_so(monkeypatch):
     server = tf.train.Server.create_local_server()
     monkeypatch.setenv("EVERFLOW_CLUSTER_MESSAGE_LIMIT", "10")
