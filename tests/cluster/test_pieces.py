@@ -11,7 +11,8 @@ from everflow.framework import errors
 @pytest.fixture
 def taken(monkeypatch):
     """The sizes of what was taken in pieces, where there are no lanes."""
-    monkeypatch.setattr(lanes, "connect", lambda address: None)
+    monkeypatch.setattr(lanes, "LOCAL", False)
+    monkeypatch.setattr(lanes, "NETWORK", False)
     sizes, take = [], wire.Peer.take
 
     def noting(self, ticket):
