@@ -223,6 +223,10 @@ class Optional:
     def __init__(self, components: list[Value] | None = None) -> None:
         self.components = components
 
+    @property
+    def shape(self) -> torch.Size:
+        return torch.Size([])
+
     def zeros(self) -> Optional:
         """One of zeros, or of nothing."""
         return Optional(None if self.components is None else [zeros_like(x) for x in self.components])

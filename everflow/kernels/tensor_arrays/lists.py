@@ -18,6 +18,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
+from everflow.kernels.array.basic import zeros_like
 from everflow.kernels.facts import Effect, same
 from everflow.kernels.queues.queues import shape_text
 from everflow.kernels.registry import fresh, kernel
@@ -101,10 +102,7 @@ class TensorList:
 
     def zeros(self) -> TensorList:
         """A list as long as this one, of zeros."""
-        return TensorList(
-            (x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self),
-            self.sizes,
-        )
+        return TensorList((None if x is None else zeros_like(x) for x in self), self.sizes)
 
     @property
     def shape(self) -> torch.Size:

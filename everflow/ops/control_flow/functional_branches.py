@@ -18,10 +18,11 @@ from everflow.ops.control_flow.primitives import check_pairs
 from everflow.ops.functions.bodies import (
     BodyGraph,
     add_placeholder,
+    as_stored,
     define,
     finished,
     grow,
-    order_stateful_ops,
+    returned,
     unique_name,
 )
 from everflow.ops.functions.gradients import Backward, given
@@ -183,12 +184,32 @@ def _branches_of(op):
 
 
 class _BranchBackward(BodyGraph):
-    """The body of a branch's gradient: constants of the branch are drawn anew, everything else of it is captured."""
+    """The body of a branch's gradient: what the branch computed comes as an optional, since another branch may have run."""
+
+    def __init__(self, body, name, outer_graph):
+        super().__init__(name, outer_graph)
+        self._branch = body.graph
+        self._given = {*body.inputs, *body.outputs}
+        # Tensors of the branch that come as optionals, and their values here.
+        self.kept = {}
+
+    def take_gradient(self, gradient):
+        """What a gradient outside is captured for tells its name."""
+        return gradient
 
     def capture(self, tensor, consumer=None):
-        if tensor.graph is not self and tensor.op.type == "Const" and tensor not in self.captures:
-            return self.repeat_constant(tensor)
-        return super().capture(tensor, consumer)
+        if tensor.is_in(self) or not tensor.is_in(self._branch) or tensor in self._given:
+            return super().capture(tensor, consumer)
+        if tensor not in self.kept:
+            held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
+            self.captures[tensor] = held
+            with self.as_default(), self.control_dependencies(None):
+                [value] = raw.OptionalGetValue(
+                    optional=held, output_types=[tensor.dtype.base_dtype], output_shapes=[tensor.shape]
+                )
+            value._handle_data = tensor._handle_data
+            self.kept[tensor] = value
+        return self.kept[tensor]
 
 
 @gradient("If", "StatelessIf", "Case")
@@ -196,72 +217,66 @@ def _branches_grad(op, *grads):
     graph = get_default_graph()
     grads = given(op, grads)
     branches = _branches_of(op)
-    bodies = [f.body() for f in branches]
-    backwards = [Backward(body, grads, f"{f.name}_grad", _BranchBackward) for f, body in zip(branches, bodies)]
+    bodies = [as_stored(f, op.inputs[1:]) for f in branches]
+    backwards = [
+        Backward(body, grads, f"{f.name}_grad", functools.partial(_BranchBackward, body))
+        for f, body in zip(branches, bodies)
+    ]
     wanted = [any(b.results[i] is not None for b in backwards) for i in range(len(op.inputs) - 1)]
     if not any(wanted):
         return [None] * len(op.inputs)
     for body, backward in zip(bodies, backwards):
         with backward.graph.as_default():
-            backward.results = [
-                array.identity(zeros_for(x) if g is None else g)
-                for x, g, want in zip(body.inputs, backward.results, wanted)
-                if want
-            ]
-    outside = _kept(op, branches, bodies, backwards, graph)
+            pairs = [pair for *pair, want in zip(body.inputs, backward.results, wanted) if want]
+            backward.results = returned(backward.graph, [zeros_for(x) if g is None else g for x, g in pairs])
+    outside = _outside(op, branches, bodies, [b.graph for b in backwards], graph)
     values = list(dict.fromkeys(t for held in outside for t in held))
     functions = []
     for backward, held in zip(backwards, outside):
         back = backward.graph
-        inputs = list(back.inputs) + [held[t] if t in held else add_placeholder(back, t) for t in values]
-        back.controls = order_stateful_ops(back)
+        inputs = [held[t] if t in held else add_placeholder(back, t) for t in values]
         functions.append(define(back.body(inputs, backward.results), unique_name(back.name), graph, op.graph))
     shapes = _common_shapes([b.results for b in backwards])
-    made = _build(
-        op.inputs[0],
-        [g for g in grads if g is not None] + values,
-        functions,
-        backwards[0].results,
-        shapes,
-        op.type == "Case",
-    )
+    made = _build(op.inputs[0], values, functions, backwards[0].results, shapes, op.type == "Case")
     outputs = iter([array.identity(t) for t in made.outputs])
     return [None] + [next(outputs) if want else None for want in wanted]
 
 
-def _kept(op, branches, bodies, backwards, graph):
+def _outside(op, branches, bodies, backs, graph):
     """For each branch {value outside: its placeholder in the backward body}. What a branch computes becomes an output
-    of the op.
+    of the op, as an optional that is empty when another branch has run; those of different branches share outputs.
     """
-    # What is an input or an output of the op already; the first where a branch gives a value twice.
-    given = [dict(zip(body.outputs[::-1], op.outputs[::-1])) | dict(zip(body.inputs, op.inputs[1:])) for body in bodies]
-    kept = [(mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in given[mine]]
-    saved = {}
-    if kept:
-        calls = []
-        for mine, (function, body) in enumerate(zip(branches, bodies)):
+    # The optionals that an earlier gradient has had made.
+    made = [{o.op.inputs[0]: op.outputs[i] for i, o in enumerate(b.outputs) if _is_optional(o)} for b in bodies]
+    missing = [[t for t in back.kept if t not in known] for back, known in zip(backs, made)]
+    count = max(map(len, missing))
+    if count:
+        functions = []
+        for function, body, tensors in zip(branches, bodies, missing):
             with body.graph.as_default(), control_dependencies(None):
-                more = [
-                    t if owner == mine else raw.FakeParam(dtype=t.dtype.base_dtype, shape=t.shape) for owner, t in kept
-                ]
-            made = define(
-                body._replace(outputs=[*body.outputs, *more]),
-                unique_name(f"{function.name}_rewritten"),
-                op.graph,
-                graph,
-            )
-            calls.append(call_attr(made.name))
-        named = {"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}
-        tensors = [t for _, t in kept]
+                more = [raw.OptionalFromValue(components=[t]) for t in tensors]
+                more += [raw.OptionalNone() for _ in range(count - len(tensors))]
+            grown, name = body._replace(outputs=[*body.outputs, *more]), f"{function.name}_rewritten"
+            if op.graph._is_function(name):  # another call of the same branch was differentiated
+                name = unique_name(name)
+            functions.append(define(grown, name, op.graph, graph))
+        calls = [call_attr(f.name) for f in functions]
         outputs = grow(
             op,
-            tensors,
-            Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in tensors)],
-            output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in tensors)],
-            **named,
+            more,
+            Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in more)],
+            output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in more)],
+            **({"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}),
         )
-        saved = dict(zip(tensors, outputs))
-    return [
-        {(saved | outer)[t]: inside for t, inside in back.graph.captures.items()}
-        for outer, back in zip(given, backwards)
-    ]
+        made = [known | dict(zip(tensors, outputs)) for known, tensors in zip(made, missing)]
+    found = []
+    for body, back, known in zip(bodies, backs, made):
+        # The first where a branch gives a value twice.
+        seen = dict(zip(body.outputs[::-1], op.outputs[len(body.outputs) - 1 :: -1]))
+        seen |= dict(zip(body.inputs, op.inputs[1:])) | known
+        found.append({seen.get(t, t): inside for t, inside in back.captures.items()})
+    return found
+
+
+def _is_optional(tensor):
+    return tensor.op.type == "OptionalFromValue"

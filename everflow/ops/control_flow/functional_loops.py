@@ -12,7 +12,7 @@ import numpy as np
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import DrawnFunction, body_of, call_attr
+from everflow.framework.functions import call_attr
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
@@ -21,6 +21,7 @@ from everflow.ops.control_flow.loops import check_invariant, iteration_limit
 from everflow.ops.functions.bodies import (
     BodyGraph,
     add_placeholder,
+    as_stored,
     define,
     finished,
     grow,
@@ -191,7 +192,7 @@ def _element_shape(tensor):
 def _while_grad(op, *grads):
     graph = get_default_graph()
     test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
-    body = _as_stored(again, op.inputs)
+    body = as_stored(again, op.inputs)
     grads = given(op, grads)
     backward = Backward(body, grads, f"{again.name}_grad", functools.partial(_LoopBackward, body))
     back = backward.graph
@@ -224,21 +225,6 @@ def _while_grad(op, *grads):
     return [next(found) if g is not None else None for g in grads]
 
 
-def _as_stored(function, inputs):
-    """A loop's body as TensorFlow differentiates it: read back from the definition, with the names in it, and without
-    what the drawn one knows of variables' shapes. The user's lines stay.
-    """
-    body = body_of(function.definition, function._library, shapes=[t.shape for t in inputs])
-    for op in body.graph.get_operations():
-        body.graph.unique_name(op.name)
-    if isinstance(function, DrawnFunction):
-        arguments = {t.op for t in function.body().inputs}
-        drawn = (op for op in function.body().graph.get_operations() if op not in arguments)
-        for node, op in zip(function.definition.node_def, drawn):
-            body.graph.get_operation_by_name(node.name)._frames = op._frames
-    return body
-
-
 def _list_of(tensor, body):
     """Which output of a loop's body is the list that an earlier gradient has this tensor pushed onto, or None."""
     lists = {c.outputs[0] for c in tensor.consumers() if c.type == "TensorListPushBack" and c.inputs[1] is tensor}
@@ -261,8 +247,9 @@ def _keep(op, test, again, body, tensors, graph):
                 name=f"{tensor.name.replace(':', '_')}/accumulator",
             )
         started.append(empty)
-        body_inputs.append(add_placeholder(body.graph, empty, dtypes.variant))
-        test_inputs.append(add_placeholder(condition.graph, empty, dtypes.variant))
+        push = body.graph.unique_name("TensorListPushBack", mark_as_used=False)
+        body_inputs.append(add_placeholder(body.graph, empty, dtypes.variant, f"{push}/{empty.op.name}"))
+        test_inputs.append(add_placeholder(condition.graph, empty, dtypes.variant, empty.op.name))
         with body.graph.as_default(), control_dependencies(None):
             pushed.append(raw.TensorListPushBack(input_handle=body_inputs[-1], tensor=tensor))
     condition = condition._replace(inputs=[*condition.inputs, *test_inputs])

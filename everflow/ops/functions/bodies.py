@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from everflow.framework import nest, op_defs
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import Body, DrawnFunction, FuncGraph
+from everflow.framework.functions import Body, DrawnFunction, FuncGraph, body_of
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
@@ -117,6 +117,10 @@ class BodyGraph(FuncGraph):
         if isinstance(self.outer_graph, BodyGraph):
             self.outer_graph.variable_accessed(variable)
 
+    def take_gradient(self, gradient):
+        """What stands in a derivative's body for a gradient outside: an input."""
+        return self.add_input(gradient.dtype, "placeholder", gradient.shape)
+
     def repeat_constant(self, tensor):
         """A constant of another graph, drawn here anew."""
         op = tensor.op
@@ -207,11 +211,26 @@ def define(body: Body, name, *graphs, argument_names=(), keeping=()) -> DrawnFun
     return function
 
 
-def add_placeholder(graph, like, dtype=None):
+def as_stored(function, inputs) -> Body:
+    """The body of a loop or a branch as TensorFlow differentiates it: read back from the definition, with the names in it, and without
+    what the drawn one knows of variables' shapes. The user's lines stay.
+    """
+    body = body_of(function.definition, function._library, shapes=[t.shape for t in inputs])
+    for op in body.graph.get_operations():
+        body.graph.unique_name(op.name)
+    if isinstance(function, DrawnFunction):
+        arguments = {t.op for t in function.body().inputs}
+        drawn = (op for op in function.body().graph.get_operations() if op not in arguments)
+        for node, op in zip(function.definition.node_def, drawn):
+            body.graph.get_operation_by_name(node.name)._frames = op._frames
+    return body
+
+
+def add_placeholder(graph, like, dtype=None, name="placeholder"):
     """A further input of a body that is drawn already, for a value like this one."""
     attrs = {"dtype": dtype or like.dtype.base_dtype, "shape": TensorShape(like.shape if dtype is None else [])}
     with graph.control_dependencies(None):
-        tensor = Graph.add_op(graph, op_defs.get("Placeholder"), [], [attrs["dtype"]], attrs, "placeholder").outputs[0]
+        tensor = Graph.add_op(graph, op_defs.get("Placeholder"), [], [attrs["dtype"]], attrs, name).outputs[0]
     tensor._handle_data = like._handle_data if dtype is None else None
     return tensor
 

@@ -28,11 +28,7 @@ class Backward:
         graph._functions.update(body.graph._functions)
         graph.gradient_source = _gradient_source()
         with room_for_a_body(), graph.as_default():
-            pairs = [
-                (y, graph.add_input(g.dtype, "placeholder", g.shape))
-                for y, g in zip(body.outputs, grads)
-                if g is not None
-            ]
+            pairs = [(y, graph.take_gradient(g)) for y, g in zip(body.outputs, grads) if g is not None]
             xs = [x for x in body.inputs if is_trainable(x)]
             found = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs and xs else [None] * len(xs)
             by_input = dict(zip(xs, found))

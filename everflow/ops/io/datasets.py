@@ -1,9 +1,10 @@
-"""Static shapes of the ops of datasets and iterators."""
+"""Static shapes of the ops of datasets and iterators, and gradients through optionals."""
 
 from __future__ import annotations
 
+from everflow.framework import raw_ops as raw
 from everflow.framework.builder import arg_dtypes
-from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.ops.shape_rules import scalar_output
 
 _ELEMENTS = (
@@ -81,4 +82,18 @@ def _made_with_settings(op):
     return scalar_output(op)
 
 
-not_differentiable(*_ELEMENTS)
+not_differentiable(*(name for name in _ELEMENTS if name != "OptionalGetValue"))
+
+
+@gradient("OptionalFromValue")
+def _optional_from_value_grad(op, grad):
+    return raw.OptionalGetValue(
+        optional=grad,
+        output_types=[t.dtype.base_dtype for t in op.inputs],
+        output_shapes=[t.shape for t in op.inputs],
+    )
+
+
+@gradient("OptionalGetValue")
+def _optional_get_value_grad(op, *grads):
+    return raw.OptionalFromValue(components=list(grads))

@@ -83,7 +83,7 @@ def test_second_derivatives_within_a_branch_go_through_what_it_captured():
     assert run(found, {x: 0.5}) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5), rel=1e-6)
 
 
-def test_constants_of_a_branch_and_its_results_are_not_kept_again():
+def test_results_of_a_branch_are_not_kept_again():
     x = tf.placeholder(tf.float32, [])
     y = tf.cond(x > 0.0, lambda: x * x * x, lambda: x * 2.0)
     (dx,) = tf.gradients(y, x)
@@ -92,3 +92,35 @@ def test_constants_of_a_branch_and_its_results_are_not_kept_again():
     (ddx,) = tf.gradients(dx, x)
     assert len(op.outputs) == 2
     assert run([dx, ddx], {x: 2.0}) == [12.0, 12.0] and run([dx, ddx], {x: -2.0}) == [2.0, 0.0]
+
+
+def test_what_branches_compute_comes_in_optionals_that_they_share():
+    p, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [])
+    y = tf.cond(p, lambda: x * 2.0, lambda: tf.exp(tf.tanh(x)) * x)
+    (dx,) = tf.gradients(y, x)
+    forward, backward = y.op.inputs[0].op, dx.op.inputs[0].op
+    assert [t.dtype for t in forward.outputs] == [tf.float32] + [tf.variant] * 2
+    assert [t.name for t in backward.inputs[1:]] == ["gradients/Fill:0", "cond:1", x.name, "cond:2"]
+    functions = {f.signature.name: f for f in tf.get_default_graph().as_graph_def().library.function}
+    kept = functions[forward.get_attr("then_branch").name]
+    assert [n.op for n in kept.node_def] == ["Const", "Mul", "OptionalFromValue", "OptionalNone"]
+    again = tf.gradients(tf.square(y), x)[0].op
+    assert len(forward.outputs) == 3  # what was made for the first is there for the second
+    assert again.type != "StatelessIf"
+
+
+def test_branches_in_loops_have_second_derivatives():
+    x = tf.placeholder(tf.float32, [2])
+
+    def body(i, a):
+        return i + 1, tf.cond(i > 1, lambda: a * 2.0 * x, lambda: tf.cond(a[0] > 1.0, lambda: a + x * x, lambda: a * x))
+
+    y = tf.while_loop(lambda i, a: i < 3, body, [0, tf.constant([2.0, 1.0])])[1]
+    (dx,) = tf.gradients(y, x)
+    (ddx,) = tf.gradients(dx, x)
+    value = np.float32([0.5, -0.3])  # y = (a + 2 x²) 2 x
+    found = run([y, dx, ddx], {x: value})
+    start = np.float32([2.0, 1.0])
+    expected = 2 * start * value + 4 * value**3, 2 * start + 12 * value**2, 24 * value
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
