@@ -214,9 +214,10 @@ class _Cutter:
     def want_loop(self, path: Path, task: str) -> None:
         loop = self.flow.frames[path]
         condition = loop.predicate[0]
-        if self.tasks[condition] != task:
-            self.wanted.setdefault(condition.inputs[0], {})[task] = None
-            self.want_context(self.flow.edge_guard(condition.inputs[0]), (), task)
+        decided = condition.inputs[0]
+        if self.tasks[condition] != task and not self.is_here(decided, task):
+            self.wanted.setdefault(decided, {})[task] = None
+            self.want_context(self.flow.edge_guard(decided), (), task)
         self.want_context(loop.guard, path[:-1], task)
 
     # --- nodes -------------------------------------------------------------------------------
@@ -431,8 +432,10 @@ class _Cutter:
             predicate = condition.name
         else:
             source = condition.inputs[0]
-            value = self.receive(source, task, [turn])
-            self.names[task, source[0], source[1]] = value
+            if self.is_here(source, task):  # what it decides by is computed here
+                value = self.input_name(source, task)
+            else:
+                value = self.names[task, source[0], source[1]] = self.receive(source, task, [turn])
             predicate = self.add(task, "LoopCond", self.new_name(like), [value])
         switch = self.add(task, "Switch", self.new_name(like), [turn, predicate], T=dtypes.float32)
         body = self.add(task, "Identity", self.new_name(like), [f"{switch}:1"], T=dtypes.float32)

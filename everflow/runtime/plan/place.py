@@ -43,6 +43,9 @@ class Placer:
             for op in group:
                 chosen[op] = device
         self._placed.update(chosen)
+        for group in groups.members():
+            if len(group) == 1 and _is_generator(group[0]):
+                self._placed[group[0]] = chosen[group[0]] = self._beside_readers(group[0])
         if self._log:
             for op in sorted(new, key=_is_generator):  # TensorFlow places these last, next to what reads them
                 print(f"{op.name}: ({op.type}): {chosen[op]}")
@@ -80,6 +83,12 @@ class Placer:
             return found[0]
         task = found[0].rpartition("/device:")[0]
         return max((name for name in found if name.startswith(f"{task}/")), key=lambda name: ":GPU:" in name)
+
+    def _beside_readers(self, op: Operation) -> str:
+        """Where all are that take what an operation makes of nothing, if it may be there; else where it is."""
+        readers = {self._placed.get(reader) for reader in op.outputs[0].consumers()}
+        found = readers.pop() if len(readers) == 1 else None
+        return found if found in self._matching(DeviceSpec.from_string(op.device or "")) else self._placed[op]
 
     def _matching(self, asked: DeviceSpec) -> list[str]:
         return [name for name, spec in zip(self._devices, self._specs, strict=True) if not _conflict(asked, spec)]
@@ -125,6 +134,8 @@ class _Groups:
                     self._follow(op, tensor.op)
                 elif tensor.dtype is dtypes.resource:
                     self._follow(op, tensor.op)
+            if op.type == "Switch":  # decides about a value where that is, as in TensorFlow
+                self._follow(op, op.inputs[0].op)
 
     def _named(self, op: Operation, name: str) -> Operation:
         """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked
