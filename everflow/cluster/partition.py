@@ -22,7 +22,15 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels.facts import Waits
 from everflow.protos import graph_pb2, node_def_pb2
-from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, EXIT, ControlFlow, Unstructured, predicate_of
+from everflow.runtime.plan.control_flow import (
+    CONTROL_FLOW,
+    DEAD,
+    EXIT,
+    ControlFlow,
+    Unstructured,
+    is_loop_switch,
+    predicate_of,
+)
 from everflow.runtime.plan.program import FEED, Node, is_ref
 from everflow.runtime.plan.prune import NEXT, Pruned
 from everflow.runtime.plan.schedule import flattened, schedule, variable_accesses
@@ -93,6 +101,8 @@ class _Cutter:
             for source, output in node.inputs:
                 if source.type in NEXT:  # a loop's value goes round where the loop variable is
                     self.devices[source] = self.devices[node]
+                elif node.type in EXIT:  # and leaves it there
+                    self.devices[node] = self.devices[source]
                 elif node.type == "Identity" and is_ref(
                     source, output
                 ):  # a variable is read where it is, when its reader says
@@ -305,7 +315,8 @@ class _Cutter:
         node, output = edge
         ends = self.ends(self.devices[node], self.first_device[task])
         if controls is None:
-            controls = self.context(self.flow.edge_guard(edge), self.frame(node), self.in_body(node), task)
+            goes_round = (is_loop_switch(node) and output == 1) or self.in_body(node)
+            controls = self.context(self.flow.edge_guard(edge), self.frame(node), goes_round, task)
             if (task, node, output) in self.names:  # the loop that it is in needed it too
                 return self.names[task, node, output]
         shape = node.output_shapes[output] or TensorShape(None)
