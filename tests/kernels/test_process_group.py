@@ -141,9 +141,10 @@ def test_what_nobody_waits_for_comes_together(monkeypatch):
 
     monkeypatch.setattr(ProcessGroup, "_tell", noting)
     group = ProcessGroup(Store(dist.HashStore(), "here"), 0, 1)
-    futures = [group.submit(Request(key, "reduce", torch.ones(2))) for key in range(5)]
+    requests = [Request(key, "reduce", torch.ones(2)) for key in range(5)]
+    futures = [group.submit(request) for request in requests]
     assert not any(future.done() for future in futures)
-    group.hurry()
+    group.hurry(requests[0])
     assert [future.result(timeout=30).tolist() for future in futures] == [[1.0, 1.0]] * 5
     assert told == [5]
     group.close()
