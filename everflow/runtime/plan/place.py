@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.prune import Pruned
 
 _COLOCATION = b"loc:@"
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")  # handles come to them, within a task
 
 
 class Placer:
@@ -36,7 +37,7 @@ class Placer:
     def place(self, ops: Iterable[Operation]) -> None:
         """Place these operations, given that those they depend on are among them or placed."""
         new = [op for op in ops if op not in self._placed]
-        groups = _Groups(new, self._placed)
+        groups = _Groups(new, self._placed, len({name.rpartition("/device:")[0] for name in self._devices}) == 1)
         chosen: dict[Operation, str] = {}
         for group in groups.members():
             device = self._choose_for(group, groups.followers)
@@ -116,7 +117,7 @@ def _is_generator(op: Operation) -> bool:
 class _Groups:
     """Operations that must share a device: by `_class` attributes and by edges that carry references."""
 
-    def __init__(self, ops: Iterable[Operation], placed: dict[Operation, str]) -> None:
+    def __init__(self, ops: Iterable[Operation], placed: dict[Operation, str], is_one_task: bool) -> None:
         self._ops = ops
         self._new = set(ops)
         self._placed = placed
@@ -132,7 +133,7 @@ class _Groups:
             for tensor in op.inputs:
                 if tensor.dtype._is_ref_dtype and any(t.dtype._is_ref_dtype for t in op.outputs):
                     self._follow(op, tensor.op)
-                elif tensor.dtype is dtypes.resource:
+                elif tensor.dtype is dtypes.resource and not (is_one_task and op.type in _CALLS and op.device):
                     self._follow(op, tensor.op)
             if op.type == "Switch":  # decides about a value where that is, as in TensorFlow
                 self._follow(op, op.inputs[0].op)
