@@ -132,7 +132,7 @@ class MasterSession:
             return self._graph
 
     def _over_tasks(self) -> graph_pb2.GraphDef:
-        """The graph with the bodies of functions in the place of calls that take handles: what these stand for may be on
+        """The graph with bodies of functions in the place of calls that take handles: what these stand for may be on
         several tasks, and stays there.
         """
         if len({task_of(name) for name in self._incarnations}) == 1 or not self._graph_def.library.function:

@@ -8,6 +8,7 @@ to be summed go as one.
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import threading
 import time
@@ -264,10 +265,8 @@ class ProcessGroup:
                 with self._condition:
                     self._condition.wait_for(lambda: self._pending or self._error)
                     expected = self._habits.expected()
-                    if expected is None:
-                        self._condition.wait_for(self._is_due, _GATHERING)
-                    else:
-                        self._condition.wait_for(lambda: self._has(expected) or self._is_awaited())
+                    patience = _GATHERING if expected is None else None
+                    self._condition.wait_for(functools.partial(self._is_due, expected), patience)
                     if self._error is not None:
                         return
                     offered = {key: requests[0] for key, requests in self._pending.items()}
@@ -280,16 +279,14 @@ class ProcessGroup:
         except BaseException as e:  # told to all who wait
             self._fail(errors.InternalError(None, None, f"Collective operations ended: {e!r}"))
 
-    def _is_awaited(self) -> bool:
-        """Whether somebody needs what is pending, or nothing is left to wait for."""
+    def _is_due(self, expected: Sequence[Entry] | None) -> bool:
+        """Whether what is pending should be served at once: somebody needs it, or it is what belongs together."""
         if self._error is not None or not self._pending:
             return True
-        return any(r.is_awaited for requests in self._pending.values() for r in requests)
-
-    def _is_due(self) -> bool:
-        """Whether what is pending should be served at once."""
-        if self._is_awaited():
+        if any(r.is_awaited for requests in self._pending.values() for r in requests):
             return True
+        if expected is not None:
+            return self._has(expected)
         return sum(r.tensor.nbytes for requests in self._pending.values() for r in requests) >= BUCKET
 
     # --- what needs no agreement ---------------------------------------------------------------
@@ -302,7 +299,7 @@ class ProcessGroup:
         return all(found and found[0].entry == entry for found, entry in zip(heads, expected, strict=True))
 
     def _serve_expected(self, expected: Sequence[Entry], offered: dict[int, Request]) -> None:
-        """Sum what is expected of all, and a word from each whether it has it. Where one hasn't, nothing has happened."""
+        """Sum what is expected of all, and a word from each whether it has it. If one hasn't, nothing has happened."""
         requests = [offered.get(key) for key, _ in expected]
         ours = [r for r, entry in zip(requests, expected, strict=True) if r is not None and r.entry == entry]
         sizes = [self._sizes[entry] for entry in expected]
@@ -347,7 +344,7 @@ class ProcessGroup:
             return
         chosen = []
         for key in common:
-            # What was taken back after the others were told that it is there is served, too: they can't be told otherwise.
+            # What was taken back after others were told that it is there is served, too: they can't be told otherwise.
             request = offered[key]
             self._take(request)
             if len({t[key][0] for t in told}) > 1:

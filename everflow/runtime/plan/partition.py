@@ -16,7 +16,7 @@ from everflow.framework.attributes import to_proto
 from everflow.framework.operation import Tensor
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import graph_pb2
-from everflow.runtime.plan.control_flow import ENTER, EXIT, ControlFlow, Unstructured
+from everflow.runtime.plan.control_flow import EXIT, ControlFlow, Unstructured
 from everflow.runtime.plan.program import FEED, Node
 from everflow.runtime.plan.prune import MERGE, NEXT, prune
 
@@ -116,7 +116,7 @@ class _Cutter:
         self._edges = 0
         self._flow: ControlFlow | None = None  # None where no loop is to be seen
         self._loops: dict[tuple[Path, str], _Loop] = {}
-        # Control inputs that the node under way gets beside its own: the rounds of values that an earlier one took, too.
+        # Control inputs that the node under way gets beside its own: the rounds of values that earlier ones took, too.
         self._again: dict[str, None] = {}
 
     def _part(self, device: str) -> graph_pb2.GraphDef:
@@ -156,8 +156,9 @@ class _Cutter:
         assert self._flow is not None
         made = self._loops.get((path, device))
         if made is None:
-            names = [self._numbered(f"_cloop{like}") for _ in range(4)]
-            made = self._loops[path, device] = _Loop(self._flow.frames[path], device, *names)
+            entry, turn, choice, following = (self._numbered(f"_cloop{like}") for _ in range(4))
+            made = _Loop(self._flow.frames[path], device, entry, turn, choice, following)
+            self._loops[path, device] = made
             if len(path) > 1:
                 made.start = self._loop(path[:-1], device, like).turn
             else:
@@ -168,7 +169,7 @@ class _Cutter:
         """Add the loops that devices go round with others, and what tells them whether to go on."""
         for path, device in list(self._loops):
             loop = self._loops[path, device]
-            entry = next(n for n in loop.frame.nodes if n.type in ENTER and self._flow.frame(n) == path)
+            (entry, _), *_ = (merge.inputs[0] for merge in loop.frame.variables)
             attrs = {key: entry.attribute(key) for key in ("frame_name", "parallel_iterations")}
             self._new(device, "Enter", loop.entry, [loop.start], T=dtypes.float32, is_constant=False, **attrs)
             self._new(device, "Merge", loop.turn, [loop.entry, loop.following], T=dtypes.float32, N=2)
