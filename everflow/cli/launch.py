@@ -6,6 +6,7 @@ everflow launch -n 2 --ps 1 train.py --job_name={job} --task_index={index} --ps_
 
 Each process finds its place in TF_CONFIG, and in RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as under torchrun. The
 first that fails ends the others, and its exit code is that of the command. Parameter servers end with the workers.
+Processes that compute share the processors: where OMP_NUM_THREADS is not set, each takes its part of them.
 """
 
 from __future__ import annotations
@@ -104,6 +105,8 @@ def plan_tasks(workers: int, servers: int = 0, evaluator: bool = False) -> list[
     places = [(job, i) for job, tasks in cluster.items() for i in range(len(tasks))]
     places += [("evaluator", 0)] if evaluator else []
     computing = [place for place in places if place[0] in ("chief", "worker")]
+    if len(computing) > 1 and not os.environ.get("OMP_NUM_THREADS"):
+        common["OMP_NUM_THREADS"] = str(max(1, _usable_processors() // len(computing)))
     tasks = []
     for job, index in places:
         environment = {**common, "TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": job, "index": index}})}
@@ -113,6 +116,10 @@ def plan_tasks(workers: int, servers: int = 0, evaluator: bool = False) -> list[
             environment |= {"MASTER_ADDR": host, "MASTER_PORT": port}
         tasks.append(Task(job, index, cluster, environment))
     return tasks
+
+
+def _usable_processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def free_addresses(count: int) -> list[str]:

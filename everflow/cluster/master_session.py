@@ -18,6 +18,7 @@ from everflow.framework import errors
 from everflow.framework.devices import DeviceSpec
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
+from everflow.ops.functions.inlining import inlined, takes_handles
 from everflow.protos import config_pb2, graph_pb2, tensorflow_server_pb2, worker_pb2
 from everflow.runtime.plan.partition import cut
 from everflow.runtime.plan.place import Placer
@@ -118,7 +119,7 @@ class MasterSession:
                 graph = Graph()
                 with graph.as_default():
                     try:
-                        import_graph_def(self._graph_def, name="")
+                        import_graph_def(self._over_tasks(), name="")
                     except (ValueError, TypeError) as e:
                         raise errors.InvalidArgumentError(None, None, str(e)) from None
                 names = list(self._incarnations)
@@ -129,6 +130,14 @@ class MasterSession:
                     self._placer.place(graph.get_operations())
                 self._graph = graph
             return self._graph
+
+    def _over_tasks(self) -> graph_pb2.GraphDef:
+        """The graph with bodies of functions in the place of calls that take handles: what these stand for may be on
+        several tasks, and stays there.
+        """
+        if len({task_of(name) for name in self._incarnations}) == 1 or not self._graph_def.library.function:
+            return self._graph_def
+        return inlined(self._graph_def, takes_handles(self._graph_def))
 
     def tensor(self, name: str) -> Tensor:
         try:

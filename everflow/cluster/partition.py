@@ -22,7 +22,15 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels.facts import Waits
 from everflow.protos import graph_pb2, node_def_pb2
-from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, EXIT, ControlFlow, Unstructured, predicate_of
+from everflow.runtime.plan.control_flow import (
+    CONTROL_FLOW,
+    DEAD,
+    EXIT,
+    ControlFlow,
+    Unstructured,
+    is_loop_switch,
+    predicate_of,
+)
 from everflow.runtime.plan.program import FEED, Node, is_ref
 from everflow.runtime.plan.prune import NEXT, Pruned
 from everflow.runtime.plan.schedule import flattened, schedule, variable_accesses
@@ -93,6 +101,8 @@ class _Cutter:
             for source, output in node.inputs:
                 if source.type in NEXT:  # a loop's value goes round where the loop variable is
                     self.devices[source] = self.devices[node]
+                elif node.type in EXIT:  # and leaves it there
+                    self.devices[node] = self.devices[source]
                 elif node.type == "Identity" and is_ref(
                     source, output
                 ):  # a variable is read where it is, when its reader says
@@ -214,9 +224,10 @@ class _Cutter:
     def want_loop(self, path: Path, task: str) -> None:
         loop = self.flow.frames[path]
         condition = loop.predicate[0]
-        if self.tasks[condition] != task:
-            self.wanted.setdefault(condition.inputs[0], {})[task] = None
-            self.want_context(self.flow.edge_guard(condition.inputs[0]), (), task)
+        decided = condition.inputs[0]
+        if self.tasks[condition] != task and not self.is_here(decided, task):
+            self.wanted.setdefault(decided, {})[task] = None
+            self.want_context(self.flow.edge_guard(decided), (), task)
         self.want_context(loop.guard, path[:-1], task)
 
     # --- nodes -------------------------------------------------------------------------------
@@ -304,7 +315,8 @@ class _Cutter:
         node, output = edge
         ends = self.ends(self.devices[node], self.first_device[task])
         if controls is None:
-            controls = self.context(self.flow.edge_guard(edge), self.frame(node), self.in_body(node), task)
+            goes_round = (is_loop_switch(node) and output == 1) or self.in_body(node)
+            controls = self.context(self.flow.edge_guard(edge), self.frame(node), goes_round, task)
             if (task, node, output) in self.names:  # the loop that it is in needed it too
                 return self.names[task, node, output]
         shape = node.output_shapes[output] or TensorShape(None)
@@ -431,8 +443,10 @@ class _Cutter:
             predicate = condition.name
         else:
             source = condition.inputs[0]
-            value = self.receive(source, task, [turn])
-            self.names[task, source[0], source[1]] = value
+            if self.is_here(source, task):  # what it decides by is computed here
+                value = self.input_name(source, task)
+            else:
+                value = self.names[task, source[0], source[1]] = self.receive(source, task, [turn])
             predicate = self.add(task, "LoopCond", self.new_name(like), [value])
         switch = self.add(task, "Switch", self.new_name(like), [turn, predicate], T=dtypes.float32)
         body = self.add(task, "Identity", self.new_name(like), [f"{switch}:1"], T=dtypes.float32)

@@ -64,8 +64,8 @@ class _Meeting:
     def hurry(self) -> None:
         """Somebody waits for the result now."""
         self.is_awaited = True
-        if self.processes is not None:
-            self.processes.hurry()
+        if self.processes is not None and self.request is not None:
+            self.processes.hurry(self.request)
 
 
 @dataclass(eq=False, slots=True)

@@ -8,6 +8,7 @@ to be summed go as one.
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import threading
 import time
@@ -23,6 +24,7 @@ import torch
 import torch.distributed as dist
 
 from everflow.framework import errors
+from everflow.kernels.habits import Entry, Habits
 from everflow.platform.trust import is_loopback, listener, trust
 
 REDUCE, GATHER, BROADCAST = "reduce", "gather", "broadcast"
@@ -40,6 +42,8 @@ _ROOM = 40
 _PAUSE = 0.0005
 # Requests that nobody waits for yet are let come together so long: each agreement costs messages between all.
 _GATHERING = 0.01
+# How many hold a storage of which nobody holds a part: the tensor itself, and Python's object that is asked.
+_ONLY_HERE = 2
 
 
 def timeout_of_environment() -> datetime.timedelta:
@@ -168,12 +172,22 @@ class Request:
     merge: str = "Add"
     is_source: bool = False  # of a broadcast
     future: Future = field(default_factory=Future)
+    is_awaited: bool = False  # whether somebody needs the result now
+    entry: Entry = (0, 0)  # the key, and a sum of what has to be alike
+
+    def __post_init__(self) -> None:
+        shape = list(self.tensor.shape[1:] if self.kind == GATHER else self.tensor.shape)
+        alike = zlib.crc32(f"{self.kind} {self.merge} {self.tensor.dtype} {shape}".encode())
+        self.entry = self.key, alike
 
     def told(self) -> tuple[int, int, int]:
         """What others are told: the key, a sum of what has to be alike, and what may differ."""
-        shape = list(self.tensor.shape[1:] if self.kind == GATHER else self.tensor.shape)
-        alike = zlib.crc32(f"{self.kind} {self.merge} {self.tensor.dtype} {shape}".encode())
-        return self.key, alike, self.tensor.shape[0] if self.kind == GATHER else int(self.is_source)
+        return *self.entry, self.tensor.shape[0] if self.kind == GATHER else int(self.is_source)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it may be expected, and not only agreed on: a sum has room for a word beside it."""
+        return self.kind == REDUCE and self.merge == "Add" and self.tensor.dtype is torch.float32
 
 
 class ProcessGroup:
@@ -199,8 +213,11 @@ class ProcessGroup:
             raise errors.UnavailableError(None, None, f"No connection between {size} processes: {e}") from None
         self._condition = threading.Condition()
         self._pending: dict[int, deque[Request]] = {}
-        self._is_awaited = False  # whether somebody needs what is pending now
         self._error: errors.OpError | None = None
+        self._habits = Habits()
+        self._sizes: dict[Entry, int] = {}  # numbers in what was agreed on
+        # Memory of sums, to be used again, by how many numbers it has and where.
+        self._sums: dict[tuple[int, torch.device], torch.Tensor] = {}
         threading.Thread(target=self._serve, daemon=True, name="everflow collectives").start()
 
     @property
@@ -217,12 +234,11 @@ class ProcessGroup:
             self._condition.notify()
         return request.future
 
-    def hurry(self) -> None:
-        """Somebody waits for something that was submitted: don't let more of it come together."""
+    def hurry(self, request: Request) -> None:
+        """Somebody waits for what was submitted: don't let more of it come together."""
         with self._condition:
-            if self._pending and not self._is_awaited:
-                self._is_awaited = True
-                self._condition.notify()
+            request.is_awaited = True
+            self._condition.notify()
 
     def withdraw(self, request: Request) -> bool:
         """Take back what was submitted; whether that was in time."""
@@ -248,22 +264,77 @@ class ProcessGroup:
             while True:
                 with self._condition:
                     self._condition.wait_for(lambda: self._pending or self._error)
+                    expected = self._habits.expected()
+                    patience = _GATHERING if expected is None else None
+                    self._condition.wait_for(functools.partial(self._is_due, expected), patience)
                     if self._error is not None:
                         return
-                    self._condition.wait_for(self._is_due, _GATHERING)
                     offered = {key: requests[0] for key, requests in self._pending.items()}
-                if offered:
+                if offered and expected is not None:
+                    self._serve_expected(expected, offered)
+                elif offered:
                     self._serve_common(offered)
         except RuntimeError as e:  # torch's own class has no other name
             self._fail(_lost(e))
         except BaseException as e:  # told to all who wait
             self._fail(errors.InternalError(None, None, f"Collective operations ended: {e!r}"))
 
-    def _is_due(self) -> bool:
-        """Whether what is pending should be served at once."""
-        if self._is_awaited or self._error is not None:
+    def _is_due(self, expected: Sequence[Entry] | None) -> bool:
+        """Whether what is pending should be served at once: somebody needs it, or it is what belongs together."""
+        if self._error is not None or not self._pending:
             return True
+        if any(r.is_awaited for requests in self._pending.values() for r in requests):
+            return True
+        if expected is not None:
+            return self._has(expected)
         return sum(r.tensor.nbytes for requests in self._pending.values() for r in requests) >= BUCKET
+
+    # --- what needs no agreement ---------------------------------------------------------------
+
+    def _has(self, expected: Sequence[Entry]) -> bool:
+        """Whether all is pending that belongs together."""
+        if len(self._pending) < len(expected):
+            return False
+        heads = (self._pending.get(entry[0]) for entry in expected)
+        return all(found and found[0].entry == entry for found, entry in zip(heads, expected, strict=True))
+
+    def _serve_expected(self, expected: Sequence[Entry], offered: dict[int, Request]) -> None:
+        """Sum what is expected of all, and a word from each whether it has it. If one hasn't, nothing has happened."""
+        requests = [offered.get(key) for key, _ in expected]
+        ours = [r for r, entry in zip(requests, expected, strict=True) if r is not None and r.entry == entry]
+        sizes = [self._sizes[entry] for entry in expected]
+        device = ours[0].tensor.device if ours else torch.device("cpu")
+        flat = self._memory(sum(sizes) + 1, device)
+        if len(ours) == len(expected):
+            torch.cat([*(r.tensor.reshape(-1) for r in ours), torch.ones(1, device=device)], out=flat)
+        else:
+            flat.zero_()
+        self._group.allreduce([flat], dist.AllreduceOptions()).wait()
+        if int(flat[-1]) < self.size:
+            self._habits.disappointed()
+            return
+        self._habits.kept()
+        for request, part in zip(ours, flat[:-1].split(sizes), strict=True):
+            self._take(request)
+            request.future.set_result(part.view(request.tensor.shape))
+
+    def _memory(self, count: int, device: torch.device) -> torch.Tensor:
+        """Memory for so many numbers: that of the step before, if nobody holds anything of it any more."""
+        found = self._sums.get((count, device))
+        if found is None or torch._C._storage_Use_Count(found.untyped_storage()._cdata) > _ONLY_HERE:
+            found = self._sums[count, device] = torch.empty(count, device=device)
+        return found
+
+    def _take(self, request: Request) -> None:
+        """A request is served: it may have been taken back meanwhile."""
+        with self._condition:
+            waiting = self._pending.get(request.key)
+            if waiting and waiting[0] is request:
+                waiting.popleft()
+                if not waiting:
+                    del self._pending[request.key]
+
+    # --- agreement -----------------------------------------------------------------------------
 
     def _serve_common(self, offered: dict[int, Request]) -> None:
         told = self._tell({r.told() for r in offered.values()})
@@ -273,22 +344,24 @@ class ProcessGroup:
             return
         chosen = []
         for key in common:
-            with self._condition:
-                waiting = self._pending.get(key)
-                if waiting is None or waiting[0] is not offered[key]:
-                    # Taken back after the others were told that it is there: they can't be told otherwise any more.
-                    request = offered[key]
-                else:
-                    request = waiting.popleft()
-                    if not waiting:
-                        del self._pending[key]
-                self._is_awaited = self._is_awaited and bool(self._pending)
+            # What was taken back after others were told that it is there is served, too: they can't be told otherwise.
+            request = offered[key]
+            self._take(request)
             if len({t[key][0] for t in told}) > 1:
                 request.future.set_exception(self._unlike(request))
             else:
                 chosen.append((request, [t[key][1] for t in told]))
+        self._learn([request for request, _ in chosen], told, len(chosen) == len(common))
         for together in _buckets(chosen):
             self._do(together)
+
+    def _learn(self, served: list[Request], told: list[dict[int, tuple[int, int]]], are_alike: bool) -> None:
+        """Note what is common to all, which all see alike: so must be what follows from it."""
+        if not are_alike or not all(request.is_plain for request in served):
+            self._habits.spoilt()
+            return
+        self._sizes.update((request.entry, request.tensor.numel()) for request in served)
+        self._habits.agreed([request.entry for request in served], set().union(*told))
 
     def _tell(self, mine: set[tuple[int, int, int]]) -> list[dict[int, tuple[int, int]]]:
         """What each process has: key → the two numbers that a request tells of itself."""
@@ -397,6 +470,6 @@ def reduced_array(group: ProcessGroup, key: int, array: np.ndarray, merge: str =
     """What a group makes of numpy arrays, for programs that have no graph at hand."""
     request = Request(key, REDUCE, torch.from_numpy(np.array(array)), merge)
     future = group.submit(request)
-    group.hurry()
+    group.hurry(request)
     result: np.ndarray = future.result().numpy()
     return result

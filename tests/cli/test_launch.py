@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+from everflow.cli import launch
 from everflow.cli.launch import plan_tasks
 
 
@@ -18,6 +19,16 @@ def test_workers_have_ranks():
     config = json.loads(second.environment["TF_CONFIG"])
     assert config["task"] == {"type": "worker", "index": 1} and len(config["cluster"]["worker"]) == 2
     assert (second.environment["RANK"], second.environment["WORLD_SIZE"]) == ("1", "2")
+
+
+def test_workers_share_the_processors(monkeypatch):
+    monkeypatch.setattr(launch, "_usable_processors", lambda: 9)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [t.environment.get("OMP_NUM_THREADS") for t in plan_tasks(4)] == ["2"] * 4
+    assert plan_tasks(20)[0].environment["OMP_NUM_THREADS"] == "1"
+    assert "OMP_NUM_THREADS" not in plan_tasks(1)[0].environment
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")  # whoever chooses keeps the choice
+    assert "OMP_NUM_THREADS" not in plan_tasks(4)[0].environment
 
 
 def test_parameter_servers_come_with_a_chief():

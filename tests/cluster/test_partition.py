@@ -128,6 +128,56 @@ def loop_in_loop(on):
         ), n
 
 
+def loop_that_another_task_decides(on):
+    n = tf.placeholder(tf.int32, [])
+
+    def goes_on(i, x):
+        with on(PS0):
+            return i < n
+
+    with on(WORKER):
+        return tf.while_loop(goes_on, lambda i, x: (i + 1, x * 2.0), [0, 1.0]), n
+
+
+def recurrent_cell_elsewhere(on):
+    x = tf.placeholder(tf.float32, [2, None, 2])
+
+    class Cell(tf.nn.rnn_cell.BasicRNNCell):
+        def build(self, shape):
+            self.built = True
+
+        def call(self, inputs, state):
+            with on(PS0):
+                state = tf.tanh(tf.matmul(tf.concat([inputs, state], 1), tf.ones([5, 3]) * 0.1))
+            return state, state
+
+    with on(WORKER):
+        out, _ = tf.nn.dynamic_rnn(Cell(3), x, dtype=tf.float32)
+        return [out, tf.gradients(out, x)[0]], x
+
+
+def function_of_variables_on_two_tasks(on):
+    x = tf.placeholder(tf.float32, [])
+    with on(PS0):
+        v = tf.get_variable("v", initializer=1.5, use_resource=True)
+    with on(PS1):
+        u = tf.get_variable("u", initializer=2.5, use_resource=True)
+
+    @tf.function
+    def scaled(value):
+        u.assign_add(1.0)
+        return value * v * u
+
+    @tf.function
+    def f(value):
+        with on(PS1):
+            return scaled(value) + u, value
+
+    with on(WORKER):
+        y, same = f(x)
+        return [y, same, *tf.gradients(y, [v, x])], x
+
+
 CASES = {
     branches: [True, False],
     nested_branches: [3.0, 1.0, -1.0],
@@ -135,6 +185,9 @@ CASES = {
     loop: [5, 0, 1],
     branch_in_loop_in_branch: [True, False],
     loop_in_loop: [4, 0],
+    loop_that_another_task_decides: [3, 0],
+    recurrent_cell_elsewhere: [np.arange(12).reshape(2, 3, 2) / 10.0],
+    function_of_variables_on_two_tasks: [2.0, 3.0],
 }
 
 

@@ -141,9 +141,64 @@ def test_what_nobody_waits_for_comes_together(monkeypatch):
 
     monkeypatch.setattr(ProcessGroup, "_tell", noting)
     group = ProcessGroup(Store(dist.HashStore(), "here"), 0, 1)
-    futures = [group.submit(Request(key, "reduce", torch.ones(2))) for key in range(5)]
+    requests = [Request(key, "reduce", torch.ones(2)) for key in range(5)]
+    futures = [group.submit(request) for request in requests]
     assert not any(future.done() for future in futures)
-    group.hurry()
+    group.hurry(requests[0])
     assert [future.result(timeout=30).tolist() for future in futures] == [[1.0, 1.0]] * 5
     assert told == [5]
     group.close()
+
+
+def _step(groups, values, keys=(1, 2, 3)):
+    """What each process gets for its tensors of a step."""
+    requests = [[Request(key, REDUCE, value * key) for key in keys] for value in values]
+    for group, made in zip(groups, requests, strict=True):
+        for request in made:
+            group.submit(request)
+    for group, made in zip(groups, requests, strict=True):
+        group.hurry(made[0])
+    return [[request.future.result(20) for request in made] for made in requests]
+
+
+def test_steps_that_are_alike_need_no_agreement(groups, monkeypatch):
+    told, tell = [], ProcessGroup._tell
+    monkeypatch.setattr(ProcessGroup, "_tell", lambda self, mine: (told.append(self.rank), tell(self, mine))[1])
+    held = None
+    for number in range(30):
+        values = [torch.full((4, 2), float(g.rank + number)) for g in groups]
+        results = _step(groups, values)
+        for made in results:
+            assert all(torch.equal(result, sum(values) * key) for key, result in zip((1, 2, 3), made, strict=True))
+        if number == 20:
+            told.clear()
+            held = results[0][1]
+            wanted = held.clone()
+    assert not told
+    assert torch.equal(held, wanted)  # memory that somebody holds is not used again
+
+
+def test_something_else_than_expected(groups):
+    """A process that comes with something new is heard, and the others' requests are served when it has theirs."""
+    values = [torch.full((3,), float(g.rank)) for g in groups]
+    for _ in range(10):
+        _step(groups, values)
+    early = [Request(key, REDUCE, values[0] * key) for key in (1, 2, 3)]
+    for request in early:
+        groups[0].submit(request)
+    for group in groups[1:]:
+        other = Request(9, REDUCE, torch.ones(5))
+        group.submit(other)
+        group.hurry(other)
+    last = Request(9, REDUCE, torch.ones(5))
+    groups[0].submit(last)
+    groups[0].hurry(last)
+    assert last.future.result(20).tolist() == [float(len(groups))] * 5
+    rest = [[Request(key, REDUCE, value * key) for key in (1, 2, 3)] for value in values[1:]]
+    for group, made in zip(groups[1:], rest, strict=True):
+        for request in made:
+            group.submit(request)
+            group.hurry(request)
+    assert [r.future.result(20).tolist() for r in early] == [(sum(values) * key).tolist() for key in (1, 2, 3)]
+    for _ in range(20):  # and it is learnt anew
+        assert torch.equal(_step(groups, values)[0][0], sum(values))

@@ -17,9 +17,9 @@ _BRANCHES = {"If": ("then_branch", "else_branch"), "StatelessIf": ("then_branch"
 _LOOPS = {"While": ("cond", "body"), "StatelessWhile": ("cond", "body")}
 
 
-def inlined(graph_def: GraphDef) -> GraphDef:
-    """A GraphDef without calls of functions: each is its body, below the name of the call, and an Identity for its
-    results. Functions of branches and loops stay.
+def inlined(graph_def: GraphDef, is_chosen: Callable[[GraphFunction], bool] = lambda function: True) -> GraphDef:
+    """A GraphDef without calls of functions, or of those that are chosen: each is its body, below the name of the call
+    and on its device where it asks for none, and an Identity for its results. Functions of branches and loops stay.
     """
     functions = {f.name: f for f in functions_from_library(graph_def.library)}
     made = GraphDef(versions=graph_def.versions, library=graph_def.library)
@@ -27,11 +27,34 @@ def inlined(graph_def: GraphDef) -> GraphDef:
     while waiting:
         node = waiting.pop(0)
         called = node.attr["f"].func.name if node.op in _CALLS else node.op
-        if called in functions:
+        if called in functions and is_chosen(functions[called]):
             waiting[:0] = _body_nodes(node, functions[called])
         else:
             made.node.add().CopyFrom(node)
     return made
+
+
+def takes_handles(graph_def: GraphDef) -> Callable[[GraphFunction], bool]:
+    """What says of a function of a GraphDef whether it takes handles, and doesn't call itself."""
+    calls = {
+        f.signature.name: {name for n in f.node_def for name in (n.op, *(a.func.name for a in n.attr.values()))}
+        for f in graph_def.library.function
+    }
+
+    def reached(name: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = calls.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
+
+    def is_chosen(function: GraphFunction) -> bool:
+        kinds = [argument.type for argument in function.definition.signature.input_arg]
+        return dtypes.resource.as_datatype_enum in kinds and function.name not in reached(function.name)
+
+    return is_chosen
 
 
 def _body_nodes(call: NodeDef, function: GraphFunction) -> list[NodeDef]:
@@ -53,6 +76,7 @@ def _body_nodes(call: NodeDef, function: GraphFunction) -> list[NodeDef]:
         node = NodeDef()
         node.CopyFrom(inner)
         node.name, node.input[:] = renamed(inner.name), [renamed(name) for name in inner.input]
+        node.device = inner.device or call.device
         if not inner.input:
             node.input.extend(before)
         nodes.append(node)
@@ -63,7 +87,8 @@ def _body_nodes(call: NodeDef, function: GraphFunction) -> list[NodeDef]:
 
 def _result_node(call: NodeDef, results: list[str], types: list[dtypes.DType], controls: list[str]) -> NodeDef:
     """The node by the name of a call that has its results."""
-    node = NodeDef(name=call.name, op=("NoOp", "Identity")[len(results)] if len(results) < 2 else "IdentityN")
+    op = ("NoOp", "Identity")[len(results)] if len(results) < 2 else "IdentityN"
+    node = NodeDef(name=call.name, op=op, device=call.device)
     node.input.extend(results + controls)
     if results:
         node.attr["T"].CopyFrom(attributes.to_proto(types[0] if len(types) == 1 else list(types)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from everflow.framework.attributes import to_proto
 from everflow.framework.operation import Tensor
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import graph_pb2
+from everflow.runtime.plan.control_flow import EXIT, ControlFlow, Unstructured
 from everflow.runtime.plan.program import FEED, Node
 from everflow.runtime.plan.prune import MERGE, NEXT, prune
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from everflow.framework.hints import Element
     from everflow.framework.operation import Operation
     from everflow.runtime.hints import Value
+    from everflow.runtime.plan.control_flow import Frame, Path
+    from everflow.runtime.plan.prune import Pruned
 
 
 def partition_graphs(devices: dict[str, list[Node]]) -> list[graph_pb2.GraphDef]:
@@ -60,14 +65,33 @@ def cut(
     feeds = sorted(feeds, key=lambda t: t.name)
     fetched = sorted({f for f in fetches if isinstance(f, Tensor) and f not in feeds}, key=lambda t: t.name)
     cutter = (_Cutter if incarnations is None else _ClusterCutter)(device_of, feeds, client, incarnations or {})
-    for node in prune(fetches, feeds).nodes:  # as drawn: the plan's own nodes have been scheduled and changed
-        if node.type != FEED:
-            cutter.add(node)
+    pruned = prune(fetches, feeds)  # as drawn: the plan's own nodes have been scheduled and changed
+    nodes = [node for node in pruned.nodes if node.type != FEED]
+    cutter.find_loops(pruned)
+    for node in nodes:
+        cutter.add(node)
     for index, tensor in enumerate(feeds):
         cutter.add_argument(tensor, index)
     for index, tensor in enumerate(fetched):
         cutter.add_result(tensor, index)
+    cutter.add_loops()
     return [_inputs_first(part) for part in cutter.parts.values()]
+
+
+@dataclass(slots=True)
+class _Loop:
+    """A loop without a value, which a device goes round with a loop of other devices: what comes from these inside the
+    loop is received once a round. Names of its nodes.
+    """
+
+    frame: Frame
+    device: str
+    entry: str
+    turn: str
+    choice: str
+    following: str
+    start: str = ""  # what enters it: a word that says nothing, or the round of the loop around it
+    is_new: bool = False  # whether that word is its own
 
 
 class _Cutter:
@@ -90,6 +114,10 @@ class _Cutter:
         self._received: dict[tuple[str, str], str] = {}  # (what is sent, receiving device) → node that has it there
         self._serial = 0
         self._edges = 0
+        self._flow: ControlFlow | None = None  # None where no loop is to be seen
+        self._loops: dict[tuple[Path, str], _Loop] = {}
+        # Control inputs that the node under way gets beside its own: the rounds of values that earlier ones took, too.
+        self._again: dict[str, None] = {}
 
     def _part(self, device: str) -> graph_pb2.GraphDef:
         return self.parts.setdefault(device, graph_pb2.GraphDef())
@@ -107,11 +135,62 @@ class _Cutter:
     def _argument(self, tensor: Tensor) -> str:
         return f"_arg_{tensor.op.name}_{tensor.value_index}_{self._feeds.index(tensor)}"
 
+    def find_loops(self, pruned: Pruned) -> None:
+        """See which devices receive something inside of a loop, and name what they need for that."""
+        with contextlib.suppress(Unstructured):  # whose loops nobody knows
+            self._flow = ControlFlow(pruned)
+        for node in pruned.nodes if self._flow is not None and self._flow.frames else ():
+            for source in (*(source for source, _ in node.inputs), *node.controls):
+                path = self._path(source)
+                if path and self._device_of(source.op) != self._device_of(node.op):
+                    self._loop(path, self._device_of(node.op), node.name)
+
+    def _path(self, source: Node) -> Path:
+        """The loops in which a node's results are."""
+        if self._flow is None or source.type == FEED:
+            return ()
+        path = self._flow.frame(source)
+        return path[:-1] if source.type in EXIT else path
+
+    def _loop(self, path: Path, device: str, like: str) -> _Loop:
+        assert self._flow is not None
+        made = self._loops.get((path, device))
+        if made is None:
+            entry, turn, choice, following = (self._numbered(f"_cloop{like}") for _ in range(4))
+            made = _Loop(self._flow.frames[path], device, entry, turn, choice, following)
+            self._loops[path, device] = made
+            if len(path) > 1:
+                made.start = self._loop(path[:-1], device, like).turn
+            else:
+                made.start, made.is_new = self._numbered(like), True
+        return made
+
+    def add_loops(self) -> None:
+        """Add the loops that devices go round with others, and what tells them whether to go on."""
+        for path, device in list(self._loops):
+            loop = self._loops[path, device]
+            (entry, _), *_ = (merge.inputs[0] for merge in loop.frame.variables)
+            attrs = {key: entry.attribute(key) for key in ("frame_name", "parallel_iterations")}
+            self._new(device, "Enter", loop.entry, [loop.start], T=dtypes.float32, is_constant=False, **attrs)
+            self._new(device, "Merge", loop.turn, [loop.entry, loop.following], T=dtypes.float32, N=2)
+            goes_on = self._input(*loop.frame.predicate, device, "_HostRecv")
+            self._new(device, "Switch", loop.choice, [loop.turn, goes_on], T=dtypes.float32)
+            self._new(device, "NextIteration", loop.following, [f"{loop.choice}:1"], T=dtypes.float32)
+            if loop.is_new:
+                self._new(device, "Const", loop.start, [], dtype=dtypes.float32, value=_NOTHING)
+
+    def _turn(self, path: Path, device: str) -> list[str]:
+        """The control input of what a device receives inside of a loop."""
+        return [f"^{self._loops[path, device].turn}"] if path else []
+
     def add(self, node: Node) -> None:
         """Add a node of the user's, after what it receives."""
         device = self._device_of(node.op)
+        self._again = {}
         inputs = [self._input(*edge, device) for edge in node.inputs]
-        inputs += [self._control(control, device) for control in node.controls]
+        controls = sorted(node.controls, key=lambda control: control.name)  # as GraphDefs have them
+        waits = [self._control(control, device) for control in controls]
+        inputs += [*self._again, *waits]
         made = self._part(device).node.add()
         made.CopyFrom(node.op.node_def)
         made.device = device
@@ -129,19 +208,32 @@ class _Cutter:
         op = tensor.op
         return self._value(op.name, tensor.value_index, tensor.dtype.base_dtype, self._device_of(op), self._client)
 
-    def _input(self, source: Node, output: int, device: str) -> str:
+    def _input(self, source: Node, output: int, device: str, receives: str = "_Recv") -> str:
         dtype = source.output_dtypes[output].base_dtype
         if source.type == FEED:
             return self._value(self._argument(self._feeds[source.value]), 0, dtype, self._client, device)
-        return self._value(source.name, output, dtype, self._device_of(source.op), device)
+        sender = self._device_of(source.op)
+        return self._value(source.name, output, dtype, sender, device, self._path(source), receives)
 
-    def _value(self, name: str, output: int, dtype: DType, sender: str, receiver: str) -> str:
+    def _value(
+        self,
+        name: str,
+        output: int,
+        dtype: DType,
+        sender: str,
+        receiver: str,
+        path: Path = (),
+        receives: str = "_Recv",
+    ) -> str:
         """The input that has this value on the receiving device."""
         value = f"{name}:{output}" if output else name
         if sender == receiver:
             return value
-        if (value, receiver) not in self._received:
-            self._received[value, receiver] = self._move(name, value, dtype, sender, receiver)
+        turn = self._turn(path, receiver)
+        if (value, receiver) in self._received:
+            self._again.update(dict.fromkeys(turn))
+        else:
+            self._received[value, receiver] = self._move(name, value, dtype, sender, receiver, turn, receives)
         return self._received[value, receiver]
 
     def _control(self, source: Node, device: str) -> str:
@@ -149,19 +241,30 @@ class _Cutter:
         name, sender = f"^{source.name}", self._device_of(source.op)
         if sender == device:
             return name
-        if (name, device) not in self._received:
-            word = self._new(sender, "Const", self._numbered(source.name), [name], dtype=dtypes.float32, value=_NOTHING)
-            came = self._move(source.name, word, dtypes.float32, sender, device)
-            self._received[name, device] = self._new(
-                device, "Identity", self._numbered(source.name), [came], T=dtypes.float32
-            )
-        return f"^{self._received[name, device]}"
+        turn = self._turn(self._path(source), device)
+        if (name, device) in self._received:
+            self._again.update(dict.fromkeys(turn))
+            return f"^{self._received[name, device]}"
+        word = self._new(sender, "Const", self._numbered(source.name), [name], dtype=dtypes.float32, value=_NOTHING)
+        came = self._move(source.name, word, dtypes.float32, sender, device, turn)
+        said = self._new(device, "Identity", self._numbered(source.name), [came], T=dtypes.float32)
+        self._received[name, device] = said
+        return f"^{said}"
 
-    def _move(self, name: str, value: str, dtype: DType, sender: str, receiver: str) -> str:
+    def _move(
+        self,
+        name: str,
+        value: str,
+        dtype: DType,
+        sender: str,
+        receiver: str,
+        controls: list[str],
+        receives: str = "_Recv",
+    ) -> str:
         self._edges += 1
         ends = self._ends(f"edge_{self._edges}_{name}", sender, receiver)
         self._new(sender, "_Send", self._numbered(name), [value], T=dtype, **ends)
-        return self._new(receiver, "_Recv", self._numbered(name), [], tensor_type=dtype, **ends)
+        return self._new(receiver, receives, self._numbered(name), controls, tensor_type=dtype, **ends)
 
     def _ends(self, tensor_name: str, sender: str, receiver: str, is_client: bool = False) -> dict[str, Any]:
         number = self._incarnations.get(sender, 1)  # devices of one process can't have been restarted alone

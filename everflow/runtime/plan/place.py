@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.prune import Pruned
 
 _COLOCATION = b"loc:@"
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")  # handles come to them, within a task
 
 
 class Placer:
@@ -36,13 +37,16 @@ class Placer:
     def place(self, ops: Iterable[Operation]) -> None:
         """Place these operations, given that those they depend on are among them or placed."""
         new = [op for op in ops if op not in self._placed]
-        groups = _Groups(new, self._placed)
+        groups = _Groups(new, self._placed, len({name.rpartition("/device:")[0] for name in self._devices}) == 1)
         chosen: dict[Operation, str] = {}
         for group in groups.members():
             device = self._choose_for(group, groups.followers)
             for op in group:
                 chosen[op] = device
         self._placed.update(chosen)
+        for group in groups.members():
+            if len(group) == 1 and _is_generator(group[0]):
+                self._placed[group[0]] = chosen[group[0]] = self._beside_readers(group[0])
         if self._log:
             for op in sorted(new, key=_is_generator):  # TensorFlow places these last, next to what reads them
                 print(f"{op.name}: ({op.type}): {chosen[op]}")
@@ -81,6 +85,12 @@ class Placer:
         task = found[0].rpartition("/device:")[0]
         return max((name for name in found if name.startswith(f"{task}/")), key=lambda name: ":GPU:" in name)
 
+    def _beside_readers(self, op: Operation) -> str:
+        """Where all are that take what an operation makes of nothing, if it may be there; else where it is."""
+        readers = {self._placed.get(reader) for reader in op.outputs[0].consumers()}
+        found = readers.pop() if len(readers) == 1 else None
+        return found if found in self._matching(DeviceSpec.from_string(op.device or "")) else self._placed[op]
+
     def _matching(self, asked: DeviceSpec) -> list[str]:
         return [name for name, spec in zip(self._devices, self._specs, strict=True) if not _conflict(asked, spec)]
 
@@ -107,7 +117,7 @@ def _is_generator(op: Operation) -> bool:
 class _Groups:
     """Operations that must share a device: by `_class` attributes and by edges that carry references."""
 
-    def __init__(self, ops: Iterable[Operation], placed: dict[Operation, str]) -> None:
+    def __init__(self, ops: Iterable[Operation], placed: dict[Operation, str], is_one_task: bool) -> None:
         self._ops = ops
         self._new = set(ops)
         self._placed = placed
@@ -123,8 +133,10 @@ class _Groups:
             for tensor in op.inputs:
                 if tensor.dtype._is_ref_dtype and any(t.dtype._is_ref_dtype for t in op.outputs):
                     self._follow(op, tensor.op)
-                elif tensor.dtype is dtypes.resource:
+                elif tensor.dtype is dtypes.resource and not (is_one_task and op.type in _CALLS and op.device):
                     self._follow(op, tensor.op)
+            if op.type == "Switch":  # decides about a value where that is, as in TensorFlow
+                self._follow(op, op.inputs[0].op)
 
     def _named(self, op: Operation, name: str) -> Operation:
         """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked

@@ -2,7 +2,7 @@
 
 import everflow as tf
 from everflow.ops.functions.defun import Defun
-from everflow.ops.functions.inlining import inlined
+from everflow.ops.functions.inlining import inlined, takes_handles
 
 
 def _run(graph_def, fetch, feeds):
@@ -61,3 +61,27 @@ def test_effects_of_a_call_stay_before_what_follows_it():
         tf.import_graph_def(inlined(graph_def), name="")
         sess.run(initializer)
         assert sess.run("y:0") == 5.0
+
+
+def test_only_some_calls_and_their_devices():
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", initializer=2.0, use_resource=True)
+        scaled = tf.function(lambda x: x * v)
+        doubled = tf.function(lambda x: x + x)
+        with tf.device("/cpu:1"):
+            tf.identity(doubled(scaled(tf.constant(3.0))), name="y")
+        graph_def = graph.as_graph_def()
+    flat = inlined(graph_def, takes_handles(graph_def))
+    assert [node.op for node in flat.node if "Call" in node.op] == ["PartitionedCall"]
+    (product,) = (node for node in flat.node if node.op == "Mul")
+    assert product.device == "/device:CPU:1"
+
+
+def test_a_function_that_calls_itself_stays():
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", initializer=2.0, use_resource=True)
+        tf.identity(tf.function(lambda x: x * v)(tf.constant(3.0)), name="y")
+        graph_def = graph.as_graph_def()
+    (function,) = graph_def.library.function
+    function.node_def[0].attr["f"].func.name = function.signature.name
+    assert any("Call" in node.op for node in inlined(graph_def, takes_handles(graph_def)).node)

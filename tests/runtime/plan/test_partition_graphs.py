@@ -108,3 +108,95 @@ def test_one_device_has_one_part():
         ("s", "Add", ["_arg_a_0_0", "s/y"]),
         ("_retval_s_0_0", "_Retval", ["s"]),
     ]
+
+
+def _loop(body, start=1.0):
+    with tf.device("/cpu:0"):
+        first = [tf.constant(0), tf.constant(start)]
+        return tf.while_loop(lambda i, x: i < 3, body, first, name="w")
+
+
+def test_a_device_goes_round_with_the_loop_that_it_has_a_part_of():
+    def body(i, x):
+        with tf.device("/cpu:1"):
+            y = tf.multiply(x, 2.0, name="y")
+        return i + 1, tf.add(y, 1.0, name="z")
+
+    found = parts(_loop(body))
+    turn = "_cloopw/y/y/_1"
+    assert told(found[CPU[1]]) == [
+        ("w/y/y/_4", "Const", []),
+        ("_cloopw/y/y/_0", "Enter", ["w/y/y/_4"]),
+        (turn, "Merge", ["_cloopw/y/y/_0", "_cloopw/y/y/_3"]),
+        ("w/Identity/_12", "_Recv", [f"^{turn}"]),
+        ("w/Identity/_13", "Identity", ["w/Identity/_12"]),
+        ("w/y/y", "Const", ["^w/Identity/_13"]),
+        ("w/Identity_1/_15", "_Recv", [f"^{turn}"]),
+        ("w/y", "Mul", ["w/Identity_1/_15", "w/y/y"]),
+        ("w/y/_16", "_Send", ["w/y"]),
+        ("w/LoopCond/_19", "_HostRecv", [f"^{turn}"]),
+        ("_cloopw/y/y/_2", "Switch", [turn, "w/LoopCond/_19"]),
+        ("_cloopw/y/y/_3", "NextIteration", ["_cloopw/y/y/_2:1"]),
+    ]
+    entry = found[CPU[1]][1].attr
+    assert entry["frame_name"].s == b"w/while_context" and entry["parallel_iterations"].i == 10
+    assert told(found[CPU[0]])[-8:] == [
+        ("w/z/_9", "Const", []),
+        ("_cloopw/z/_5", "Enter", ["w/z/_9"]),
+        ("_cloopw/z/_6", "Merge", ["_cloopw/z/_5", "_cloopw/z/_8"]),
+        ("w/y/_17", "_Recv", ["^_cloopw/z/_6"]),
+        ("w/z", "Add", ["w/y/_17", "w/z/y"]),
+        ("w/NextIteration_1", "NextIteration", ["w/z"]),
+        ("_cloopw/z/_7", "Switch", ["_cloopw/z/_6", "w/LoopCond"]),
+        ("_cloopw/z/_8", "NextIteration", ["_cloopw/z/_7:1"]),
+    ]
+
+
+def test_what_a_node_takes_after_another_comes_with_the_round():
+    def body(i, x):
+        with tf.device("/cpu:1"):
+            y = tf.multiply(x, x, name="y")
+            return i + 1, tf.add(x, y, name="z")
+
+    nodes = {name: inputs for name, _, inputs in told(parts(_loop(body))[CPU[1]])}
+    received, turn = nodes["w/y"][0], nodes["w/y"][2]
+    assert nodes["w/y"] == [received, received, turn] and turn.startswith("^_cloopw/y/_")
+    assert nodes["w/z"] == [received, "w/y", turn]
+
+
+def test_a_loop_in_a_loop_is_entered_from_its_round():
+    def outer(i, x):
+        def inner(j, y):
+            with tf.device("/cpu:1"):
+                return j + 1, tf.multiply(y, 1.5, name="z")
+
+        return i + 1, tf.while_loop(lambda j, y: j < i, inner, [tf.constant(0), x], name="in")[1]
+
+    nodes = {name: inputs for name, _, inputs in told(parts(_loop(outer))[CPU[1]])}
+    like = next(name for name in nodes if name.startswith("_cloop") and name.endswith("/_0"))[:-3]
+    assert nodes[f"{like}/_0"] == [f"{like}/_5"] and nodes[f"{like}/_4"] == [f"{like[6:]}/_8"]
+    assert nodes[f"{like}/_5"] == [f"{like}/_4", f"{like}/_7"]
+
+
+def test_a_switch_is_where_its_value_is_and_a_constant_where_it_is_read():
+    with tf.device("/cpu:1"):
+        p = tf.less(tf.constant(1.0), 2.0, name="p")
+    size = tf.constant(3.0, name="size")
+    with tf.device("/cpu:1"):
+        read = tf.sqrt(size, name="read")
+    with tf.device("/cpu:0"):
+        y = tf.cond(p, lambda: read + 1.0, lambda: read - 1.0, name="c")
+    found = {node.name: device for device, nodes in parts(y).items() for node in nodes}
+    assert found["c/Switch"] == found["c/add/Switch"] == found["size"] == CPU[1]
+    assert found["c/pred_id"] == found["c/add"] == found["c/Merge"] == CPU[0]
+
+
+def test_a_call_stays_where_it_was_asked_for_and_a_handle_comes():
+    with tf.device("/cpu:1"):
+        v = tf.get_variable("v", initializer=1.5, use_resource=True)
+    call = tf.function(lambda x: x * v)
+    with tf.device("/cpu:0"):
+        y = tf.identity(call(tf.constant(3.0)), name="y")
+    found = parts(y, initial=v.initializer)
+    assert [op for _, op, _ in told(found[CPU[1]])] == ["VarHandleOp", "_Send"]
+    assert [op for _, op, _ in told(found[CPU[0]]) if "Call" in op] == ["StatefulPartitionedCall"]
