@@ -81,10 +81,11 @@ os.register_at_fork(after_in_child=_only_one)
 
 def allowed(config: config_pb2.ConfigProto) -> int:
     """The threads that a session may take: those of its configuration, else those of the environment and the machine."""
-    return config.intra_op_parallelism_threads or _of_process
+    return config.intra_op_parallelism_threads or OF_PROCESS
 
 
-_of_process = torch.get_num_threads()
+# Those of the environment and the machine.
+OF_PROCESS = torch.get_num_threads()
 
 
 class Trial:

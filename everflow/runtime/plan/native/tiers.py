@@ -110,7 +110,8 @@ class Tier:
         with self._lock:
             if self._process != os.getpid() and not self._is_made.is_set():
                 BACKGROUND.attempt(self._do)  # a fork left the thread behind
-            self._is_made.wait()
+            with BACKGROUND.hurrying():
+                self._is_made.wait()
             self._change()
 
     def _do(self) -> None:
