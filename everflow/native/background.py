@@ -28,7 +28,7 @@ def _is_installed() -> bool:
 
 # Seconds for which a job may hold Python's lock, and for which it then leaves it to others. A thread that calls kernels
 # lets go of the lock at each, and would get it back after five milliseconds only.
-_AT_A_STRETCH, _REST = 5e-4, 1e-3
+_AT_A_STRETCH, _REST = 1e-3, 1e-3
 
 
 class Ending(Exception):

@@ -42,6 +42,9 @@ def write(region: Region) -> None:
     b, given = region.builder, region.args
     part = ir.Function(region.module, team.PART, f"{region.entry.name}_part")
     part.linkage = "internal"
+    # It has nothing but calls, thousands of them in unrolled networks, over which LLVM would sit for seconds.
+    for attribute in ("noinline", "optnone"):
+        part.attributes.add(attribute)
     region.builder = ir.IRBuilder(part.append_basic_block())
     region.args = [
         *(region.builder.load(_entry(region.builder, part.args[0], i), typ=POINTER) for i in range(len(given) - 1)),
