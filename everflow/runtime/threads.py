@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from everflow.runtime.thread_orders import may_choose_threads, steady_count
+from everflow.runtime.thread_orders import is_left_to_regions, may_choose_threads, steady_count
 
 if TYPE_CHECKING:
     from everflow.protos import config_pb2
@@ -176,7 +176,7 @@ def tried(
     With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever
     it does to bits.
     """
-    if count == 1 or _is_set("TF_DETERMINISTIC_OPS"):
+    if count == 1 or _is_set("TF_DETERMINISTIC_OPS") or is_left_to_regions(nodes):
         return with_threads(function, count)
     if _is_set("EVERFLOW_QUICKEST_THREADS") or may_choose_threads(nodes):
         return Trial(function, count, decide)

@@ -229,6 +229,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
     lines += [("        " if locked else "    ") + line for line in body]
     lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
+    space["call"].takes_helpers = entry.is_shared
     return space["call"]
 
 
