@@ -2,6 +2,10 @@
 with `runtime`.
 """
 
+from everflow.platform.torch_loading import load_torch
+
+load_torch()  # before a kernel does
+
 
 def names() -> list[str]:
     """All op types that have a kernel."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node
 
 # Keyword-only parameters of a kernel that are not attributes.
-CONTEXT_NAMES = ("node", "session", "step")
+CONTEXT_NAMES = ("node", "session", "step", "owned")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,10 @@ class Buffer:
         self.container = container
         self.lock = renewed(threading.Lock())
 
-    def assign(self, value: Value) -> None:
-        """Take a copy of `value`, into the buffer there is where it has that shape."""
+    def assign(self, value: Value, owned: bool = False) -> None:
+        """Take a copy of `value`, into the buffer there is where it has that shape. Where there is none, one that is
+        `owned`, since nobody else needs it, becomes the buffer.
+        """
         buffer = self.value
         if not isinstance(value, torch.Tensor):
             self.value = value.copy() if isinstance(value, np.ndarray) else value
@@ -65,7 +67,7 @@ class Buffer:
             or buffer.dtype != value.dtype
             or buffer.device != value.device
         ):
-            self.value = value.clone(memory_format=torch.contiguous_format)
+            self.value = value if owned and _fills_memory(value) else value.clone(memory_format=torch.contiguous_format)
         else:
             # A view of the buffer itself, say its transpose, would be overwritten while it is read.
             if (
@@ -91,6 +93,19 @@ class Buffer:
     def __repr__(self) -> str:
         state = "uninitialized" if self.value is None else tuple(self.value.shape)
         return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {state}>"
+
+
+def _fills_memory(value: torch.Tensor) -> bool:
+    """Whether a tensor lies in memory as buffers do: in its order, with nothing around it, where vectors may begin."""
+    return (
+        value.is_contiguous()
+        and value.untyped_storage().nbytes() == value.nbytes
+        and value.data_ptr() % _ALIGNMENT == 0
+    )
+
+
+# ATen's own.
+_ALIGNMENT = 64
 
 
 def _holders_of_a_new_one() -> int:
@@ -233,7 +248,7 @@ def zero_var_initializer(var: ResourceVariable, *, dtype: DType, shape: TensorSh
 
 
 @updating("Assign")
-def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool) -> Ref:
+def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool, owned: bool = False) -> Ref:
     if validate_shape:
         held = (
             ref.shape.as_list()
@@ -244,13 +259,13 @@ def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool) -> Ref:
         if held is not None and held != list(value.shape):
             both = f"lhs shape= {shape_text(held)} rhs shape= {shape_text(value.shape)}"
             raise InvalidArgumentError(None, None, f"Assign requires shapes of both tensors to match. {both}")
-    ref.assign(value)
+    ref.assign(value, owned)
     return ref
 
 
 @updating("AssignVariableOp", locks=True)
-def assign_variable(resource: ResourceVariable, value: Value) -> None:
-    resource.assign(value)
+def assign_variable(resource: ResourceVariable, value: Value, *, owned: bool = False) -> None:
+    resource.assign(value, owned)
 
 
 def _assign_update(name: str, method: Callable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import importlib.util
 import logging
@@ -10,7 +11,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 
 def is_possible() -> bool:
@@ -22,6 +24,11 @@ def is_possible() -> bool:
 def _is_installed() -> bool:
     """Only looked for: to load it would make every program's first run longer."""
     return importlib.util.find_spec("llvmlite") is not None
+
+
+# Seconds for which a job may hold Python's lock, and for which it then leaves it to others. A thread that calls kernels
+# lets go of the lock at each, and would get it back after five milliseconds only.
+_AT_A_STRETCH, _REST = 1e-3, 1e-3
 
 
 class Ending(Exception):
@@ -38,6 +45,8 @@ class _Background:
         self._thread: threading.Thread | None = None
         self.busy = threading.Lock()
         self._level = logging.WARNING
+        self._since = 0.0  # when it last rested
+        self._hurries = 0  # how many wait for what it does
 
     def submit(self, job: Callable[[], None]) -> None:
         if self._thread is None:
@@ -68,6 +77,25 @@ class _Background:
             level, self._level = self._level, logging.DEBUG
             text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
             logging.getLogger("everflow").log(level, text, exc_info=True)
+
+    def breathe(self) -> None:
+        """Between two pieces of a job: leave Python's lock to others for a moment, unless somebody waits for the job. To
+        whoever is not in the background it is nothing.
+        """
+        if self._hurries or threading.current_thread() is not self._thread:
+            return
+        if time.perf_counter() - self._since > _AT_A_STRETCH:
+            time.sleep(_REST)
+            self._since = time.perf_counter()
+
+    @contextlib.contextmanager
+    def hurrying(self) -> Iterator[None]:
+        """While somebody waits for a job, it takes no rests."""
+        self._hurries += 1
+        try:
+            yield
+        finally:
+            self._hurries -= 1
 
     def close(self) -> None:
         """Let the job at hand end: a process must not go away under a compiler's feet."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from everflow.native import python_calls, together
+from everflow.native import python_calls, team, together
+from everflow.native.background import BACKGROUND
 from everflow.native.nest_code import ALIGNMENT, I32, I64, POINTER, VOID, NestWriter, loop
 from everflow.native.nests import Nest, scheduled, sources_first
 from everflow.native.places import packed
@@ -72,7 +73,7 @@ class Writer:
         condition, a truth value, does not hold, it returns 1 and has done nothing. Python calls it, or code of the
         module only. `is_open`: it is told how many rows it puts into inputs, whatever the shapes say.
         """
-        region = Region(self, outputs, inputs, updates, is_open)
+        region = Region(self, outputs, inputs, updates, is_open, may_stay=for_python)
         check = Region(self, [copy_of(condition)], inputs, ()) if condition is not None else None
         entry = region.write(f"entry{len(self.entries)}", check)
         if for_python:
@@ -106,18 +107,21 @@ class Region:
         inputs: int,
         updates: Sequence[tuple[Value, Value]],
         is_open: bool = False,
+        may_stay: bool = False,
     ) -> None:
         self.writer, self.module = writer, writer.module
         self.is_open = is_open
+        self.may_stay = may_stay  # whether threads may stay inside, since the BLAS takes one for each
         self.outputs = outputs
         self.inputs = inputs
         updates = [(copy_of(value), target) for value, target in updates if value is not target]
         wanted = list(dict.fromkeys([*outputs, *(value for value, _ in updates)]))
         schedule = scheduled(wanted)
         self.stored, self.within = schedule.stored, schedule.within
-        self.steps = [
-            NestWriter(self, step) if isinstance(step, Nest) else ProductStep(self, step) for step in schedule.nests
-        ]
+        self.steps: list[NestWriter | ProductStep] = []
+        for step in schedule.nests:
+            BACKGROUND.breathe()
+            self.steps.append(NestWriter(self, step) if isinstance(step, Nest) else ProductStep(self, step))
         self.scratch = 0
         self.is_shared = False
         # Values that are written straight over an input; the others of `updates` are copied there at the end.
@@ -250,6 +254,7 @@ class Region:
         """The function that runs nests for a range of rows, what it takes besides that, and where parts of reductions
         that were cut lie.
         """
+        BACKGROUND.breathe()
         first, between, reused = group.nests[0], self.blocks[group], self.reused[group]
         if len(group.nests) > 1:
             memories = [m for m in dict.fromkeys(m for nest in group.nests for m in nest.bases) if m not in between]
@@ -274,7 +279,8 @@ class Region:
             self.builder.call(function, [*pointers, I64(0), rows])
         else:
             self.is_shared = True
-            self.builder.call(self.sharer(function, group.rows), [*pointers, self.args[-1]])
+            sharer = self.sharer(function, group.rows, group.pieces)
+            self.builder.call(sharer, [*pointers, self.args[-1]])
         if partials is not None:
             self.put_together(group, partials)
 
@@ -326,31 +332,29 @@ class Region:
         start = 0 if memory in between else group.origin(memory)
         return (nest.origins.get(memory, 0) - start) * memory.dtype.itemsize
 
-    def sharer(self, function: ir.Function, extent: int) -> ir.Function:
-        """A function that has threads call another, each with a part of its range, through OpenMP's `GOMP_parallel`."""
+    def sharer(self, function: ir.Function, extent: int, count: int) -> ir.Function:
+        """A function that has threads call another, each with parts of its range, which is cut into so many pieces."""
         name = f"{function.name}_shared{extent}"
         if name in self.module.globals:
             return self.module.globals[name]
         pointers = len(function.args) - 2
-        part = ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), f"{name}_part")
+        part = ir.Function(self.module, team.PART, f"{name}_part")
         part.linkage = "internal"
         b = ir.IRBuilder(part.append_basic_block())
-        number = b.sext(b.call(self.external("omp_get_thread_num", I32, []), []), I64)
-        count = b.sext(b.call(self.external("omp_get_num_threads", I32, []), []), I64)
-        begin, end = (b.sdiv(b.mul(n, I64(extent)), count) for n in (number, b.add(number, I64(1))))
-        arguments = [b.load(b.gep(part.args[0], [I64(i)], source_etype=POINTER), typ=POINTER) for i in range(pointers)]
-        b.call(function, [*arguments, begin, end])
+        arguments = [_word(b, part.args[0], i) for i in range(pointers)]
+        with team.pieces(b, _word(b, part.args[0], pointers), count) as piece:
+            b.call(function, [*arguments, *team.range_of(b, piece, extent, count)])
         b.ret_void()
         made = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * pointers, I32]), name)
         made.linkage = "internal"
         b = ir.IRBuilder(made.append_basic_block())
         with b.if_else(b.icmp_signed(">", made.args[-1], I32(1))) as (several, alone):
             with several:
-                space = b.alloca(POINTER, size=pointers)
-                for i, argument in enumerate(made.args[:-1]):
+                space, counter = b.alloca(POINTER, size=pointers + 1), b.alloca(I32)
+                b.store(I32(0), counter)
+                for i, argument in enumerate([*made.args[:-1], counter]):
                     b.store(argument, b.gep(space, [I64(i)], source_etype=POINTER))
-                run = self.external("GOMP_parallel", VOID, [POINTER, POINTER, I32, I32])
-                b.call(run, [part, space, made.args[-1], I32(0)])
+                team.share(b, part, space, made.args[-1])
             with alone:
                 b.call(function, [*made.args[:-1], I64(0), I64(extent)])
         b.ret_void()
@@ -379,3 +383,7 @@ class Region:
 def _room(value: Value) -> int:
     """Bytes that a value takes, up to where the next may begin."""
     return -(-value.size * value.dtype.itemsize // ALIGNMENT) * ALIGNMENT
+
+
+def _word(b: ir.IRBuilder, pointer: ir.Value, place: int) -> ir.Value:
+    return b.load(b.gep(pointer, [I64(place)], source_etype=POINTER), typ=POINTER)

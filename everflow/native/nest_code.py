@@ -31,8 +31,10 @@ CHUNK = 1 << 14
 MOST_CHUNKS = 64
 # Bytes that go side by side. A machine with narrower vectors takes several.
 LANES = 64
-# Nests of more work than this (in additions or so) are worth a compiler's time for several copies of a long body.
+# Nests of more work than this (in additions or so) are worth a compiler's time for several copies of a long body, and
+# those of more work for each entry, and in all, for twice as many.
 LONG_WORK = 1 << 20
+LONG_CHAIN, LONGER_WORK = 80, 1 << 26
 ALIGNMENT = 64
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "peak": -math.inf}
@@ -261,6 +263,8 @@ class NestWriter:
             return 1, 1
         # A chain of functions longer than the processor looks ahead waits for each result, unless others go beside.
         most = 1 if dear and self.work < LONG_WORK else 4
+        if self.cost >= LONG_CHAIN and self.work >= LONGER_WORK:
+            most = 8
         return _lanes(last.size, widest, most)
 
     def _begin_reductions(self, depth: int) -> None:
@@ -404,7 +408,7 @@ def _lanes(size: int, widest: int, most: int) -> tuple[int, int]:
     choices = [
         (width, times)
         for width in (widest, widest // 2, 4)
-        for times in (4, 2, 1)
+        for times in (8, 4, 2, 1)
         if 4 <= width and times <= most and width * times <= size
     ]
 

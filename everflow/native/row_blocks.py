@@ -19,6 +19,8 @@ from everflow.native.values import Value
 BLOCK, BETWEEN = 1 << 15, 1 << 16
 # With fewer rows there would be nothing to share for threads.
 FEWEST_ROWS = 8
+# The most pieces that rows are cut into for threads, and the work (in additions or so) of the smallest.
+MOST_PIECES, WORK_OF_A_PIECE = 32, 1 << 16
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +47,11 @@ class RowBlocks:
     @property
     def work(self) -> int:
         return sum(nest.work for nest in self.nests)
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces threads take the rows in: several each, as one may come late."""
+        return min(self.rows, max(2, min(MOST_PIECES, self.work // WORK_OF_A_PIECE)))
 
     def origin(self, memory: Value) -> int:
         """The first entry of some memory that one of the nests may look at."""

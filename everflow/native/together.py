@@ -1,19 +1,21 @@
-"""Regions with products, run by several threads at once: each takes its part of every nest and every product, and they
-wait for each other only where one needs what another did.
+"""Regions with products, run by several threads at once: all go through the same nests and products, take pieces of
+each as they come (`team.py`), and wait for each other only where one needs what another did.
 
 To hand out single products, or single nests, would cost more than it gains: a thread has to be woken each time. Here all
-are woken once, and stay until the region is done. What is shared is cut in the same places whatever the number of
-threads is, so that bits don't depend on it.
+are woken once, and stay until the region is done. What rounds is cut in the same places whatever the number of threads
+is, so that bits don't depend on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from everflow.native.nest_code import I32, I64, POINTER, VOID
+from everflow.native import team
+from everflow.native.nest_code import I32, I64, POINTER, loop
 from everflow.native.products import ProductStep
 from everflow.native.row_blocks import RowBlocks
 
@@ -27,7 +29,8 @@ ENOUGH, WORTH_SHARING = 1 << 21, 1 << 12
 
 def is_worthwhile(region: Region) -> bool:
     """Whether a region is to be run by several threads at once. Rows that are put one by one are for one only."""
-    if not region.writer.shares or not any(isinstance(group, ProductStep) for group in region.groups):
+    multiplies = any(isinstance(group, ProductStep) for group in region.groups)
+    if not (region.may_stay and region.writer.shares and multiplies):
         return False
     if any(nest.nest.puts for group in region.groups if isinstance(group, RowBlocks) for nest in group.nests):
         return False
@@ -37,24 +40,25 @@ def is_worthwhile(region: Region) -> bool:
 def write(region: Region) -> None:
     """Write a region's groups as a function that every thread runs, and a call of that."""
     b, given = region.builder, region.args
-    part = ir.Function(region.module, ir.FunctionType(VOID, [POINTER]), f"{region.entry.name}_part")
+    part = ir.Function(region.module, team.PART, f"{region.entry.name}_part")
     part.linkage = "internal"
+    # It has nothing but calls, thousands of them in unrolled networks, over which LLVM would sit for seconds.
+    for attribute in ("noinline", "optnone"):
+        part.attributes.add(attribute)
     region.builder = ir.IRBuilder(part.append_basic_block())
     region.args = [
         *(region.builder.load(_entry(region.builder, part.args[0], i), typ=POINTER) for i in range(len(given) - 1)),
         I32(1),
     ]
-    _Part(region).write()
+    made = _Part(region)
+    made.write()
     region.builder, region.args = b, given
     space = b.alloca(POINTER, size=len(given) - 1)
     for i, argument in enumerate(given[:-1]):
         b.store(argument, _entry(b, space, i))
-    with b.if_else(b.icmp_signed(">", given[-1], I32(1))) as (several, alone):
-        with several:
-            run = region.external("GOMP_parallel", VOID, [POINTER, POINTER, I32, I32])
-            b.call(run, [part, space, given[-1], I32(0)])
-        with alone:
-            b.call(part, [space])
+    with loop(b, I64(0), I64(made.count)) as i:
+        b.store(I32(0), b.gep(region.at(made.counters), [i], source_etype=I32))
+    team.share(b, part, space, given[-1])
 
 
 def _entry(b: ir.IRBuilder, pointer: ir.Value, place: int) -> ir.Value:
@@ -66,10 +70,10 @@ class _Part:
 
     def __init__(self, region: Region) -> None:
         self._region, self._b = region, region.builder
-        number, count = (
-            self._b.call(region.external(name, I32, []), []) for name in ("omp_get_thread_num", "omp_get_num_threads")
-        )
-        self._number, self._count = self._b.sext(number, I64), self._b.sext(count, I64)
+        # Counters: of pieces that are taken, for every group, and of those that are done, for all until threads meet.
+        self.counters, self.count = region.reserve(4 * 4 * (len(region.groups) + 1)), 0
+        self._done, self._pieces = self._b.alloca(I32), 0  # by this thread since all met, by all
+        self._b.store(I32(0), self._done)
         # What was written, and what was touched, since all threads met.
         self._written: set[Value | int] = set()
         self._touched: set[Value | int] = set()
@@ -91,33 +95,43 @@ class _Part:
         """What values are in memory: the place of those between, which has been another one's before."""
         return {self._region.places.get(value, value) for value in values}
 
+    def _counter(self) -> ir.Value:
+        """A counter of all threads, zero at first."""
+        self.count += 1
+        return self._region.at(self.counters + 4 * (self.count - 1))
+
     def _meet(self) -> None:
-        self._b.call(self._region.external("GOMP_barrier", VOID, []), [])
-        self._written, self._touched = set(), set()
+        b, counter = self._b, self._counter()
+        b.atomic_rmw("add", counter, b.load(self._done, typ=I32), "acq_rel")
+        b.store(I32(0), self._done)
+        team.await_count(b, counter, I32(self._pieces))
+        self._written, self._touched, self._pieces = set(), set(), 0
+
+    @contextlib.contextmanager
+    def _taken(self, count: int) -> Iterator[ir.Value]:
+        """What a thread does with one of so many pieces."""
+        b = self._b
+        self._pieces += count
+        with team.pieces(b, self._counter(), count) as piece:
+            yield piece
+            b.store(b.add(b.load(self._done, typ=I32), I32(1)), self._done)
 
     def _multiply(self, product: ProductStep) -> None:
         parts = product.parts() if product.work >= WORTH_SHARING else [product.whole()]
-        for i, cut in enumerate(parts):
-            mine = self._b.icmp_signed("==", self._b.srem(I64(i), self._count), self._number)
-            with self._b.if_then(mine):
-                product.write(cut)
+        with self._taken(len(parts)) as piece:
+            for i, cut in enumerate(parts):
+                with self._b.if_then(self._b.icmp_signed("==", piece, I64(i))):
+                    product.write(cut)
 
     def _go_through(self, group: RowBlocks) -> None:
         b = self._b
         function, pointers, partials = self._region.prepared(group)
-        if group.work < WORTH_SHARING or group.rows < 2:
-            with self._alone():
-                b.call(function, [*pointers, I64(0), I64(group.rows)])
-        else:
-            ends = (self._number, b.add(self._number, I64(1)))
-            begin, end = (b.sdiv(b.mul(n, I64(group.rows)), self._count) for n in ends)
-            b.call(function, [*pointers, begin, end])
+        count = group.pieces if group.work >= WORTH_SHARING else 1
+        with self._taken(count) as piece:
+            b.call(function, [*pointers, *team.range_of(b, piece, group.rows, count)])
         if partials is not None:
             self._meet()
             self._written |= self._memory(group.nests[0].nest.reductions)
             self._touched |= self._written
-            with self._alone():
+            with self._taken(1):
                 self._region.put_together(group, partials)
-
-    def _alone(self):  # type: ignore[no-untyped-def]  # a context of llvmlite
-        return self._b.if_then(self._b.icmp_signed("==", self._number, I64(0)))

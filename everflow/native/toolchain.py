@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import llvmlite
 
-from everflow.native import object_files, python_calls
+from everflow.native import object_files, python_calls, team
 from everflow.native.background import Ending
 from everflow.native.cache import Cache
 from everflow.native.tensor_objects import ATEN
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from everflow.native.linker import Linked
 
-# What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
-OPENMP = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
+# What compiled code may call besides itself: the BLAS that ATen has brought along.
 BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0
@@ -170,9 +169,9 @@ def object_code(text: str) -> bytes:
 @functools.cache
 def imports() -> dict[str, int]:
     """Addresses of what code may call, by name; those only that are at hand here."""
-    found: dict[str, int] = {}
-    loaded = ctypes.CDLL(_aten())  # with what it depends on, which is where OpenMP's runtime is
-    for name in (*OPENMP, *BLAS, *ATEN):
+    found = {team.STATE: team.address()}
+    loaded = ctypes.CDLL(_aten())
+    for name in (*BLAS, *ATEN):
         function = getattr(loaded, name, None)
         if function is not None:
             found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
@@ -189,7 +188,22 @@ def _aten() -> str:
 
 def can_share() -> bool:
     """Whether code may have threads share a loop."""
-    return imports().keys() >= set(OPENMP)
+    return team.is_possible()
+
+
+def gather_helpers(threads: int, prepare: Callable[[], object] = lambda: None) -> None:
+    """Have helpers for regions that so many threads may share; each of them is `prepare`d in its own thread."""
+    if threads < 2 or threads - 1 <= team.HELPERS.count or not can_share():
+        return
+    module = team.helping()
+    python_calls.write(module, module.globals["help"])
+    help_out = Loaded(object_code(str(module)), ["help"]).function("help")
+
+    def work() -> None:
+        prepare()
+        help_out()
+
+    team.HELPERS.gather(threads - 1, work)
 
 
 def can_multiply() -> bool:

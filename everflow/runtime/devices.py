@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 from everflow.framework import errors
+from everflow.platform.torch_loading import load_torch
 from everflow.protos import device_attributes_pb2
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ def gpu_count() -> int:
     """GPUs that torch can use; without torch's import where no torch is installed."""
     if importlib.util.find_spec("torch") is None:
         return 0
-    import torch
-
+    torch = load_torch()
     if torch.cuda.is_available():
         return torch.cuda.device_count()
     return 1 if torch.backends.mps.is_available() else 0

@@ -49,6 +49,18 @@ def _differs(node: Node) -> bool:
     return any(count is None or count >= smallest for count in counts)
 
 
+def is_left_to_regions(nodes: Iterable[Node]) -> bool:
+    """Whether nothing of a plan takes threads but regions that helpers may share: these lose nothing where none comes."""
+    nodes = list(nodes)
+    return any(getattr(node.value, "takes_helpers", False) for node in nodes) and not any(map(_calls, nodes))
+
+
+def _calls(node: Node) -> bool:
+    """Whether a run calls a kernel for a node."""
+    kernel = registry.lookup(node.type)
+    return kernel is not None and not kernel.once and node.type != "Const"
+
+
 def steady_count(nodes: Iterable[Node], count: int) -> int:
     """The number of threads, up to `count`, that a plan keeps whose bits depend on it: by the size of its products,
     never by the clock.

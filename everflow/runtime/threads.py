@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from everflow.runtime.thread_orders import may_choose_threads, steady_count
+from everflow.runtime.thread_orders import is_left_to_regions, may_choose_threads, steady_count
 
 if TYPE_CHECKING:
     from everflow.protos import config_pb2
@@ -81,10 +81,11 @@ os.register_at_fork(after_in_child=_only_one)
 
 def allowed(config: config_pb2.ConfigProto) -> int:
     """The threads that a session may take: those of its configuration, else those of the environment and the machine."""
-    return config.intra_op_parallelism_threads or _of_process
+    return config.intra_op_parallelism_threads or OF_PROCESS
 
 
-_of_process = torch.get_num_threads()
+# Those of the environment and the machine.
+OF_PROCESS = torch.get_num_threads()
 
 
 class Trial:
@@ -175,7 +176,7 @@ def tried(
     With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever
     it does to bits.
     """
-    if count == 1 or _is_set("TF_DETERMINISTIC_OPS"):
+    if count == 1 or _is_set("TF_DETERMINISTIC_OPS") or is_left_to_regions(nodes):
         return with_threads(function, count)
     if _is_set("EVERFLOW_QUICKEST_THREADS") or may_choose_threads(nodes):
         return Trial(function, count, decide)

@@ -133,6 +133,7 @@ def compiled(
     outputs: list[Value], inputs: list[np.ndarray], threads: int = 1, updates: list[tuple[Value, Value]] | None = None
 ) -> list[np.ndarray]:
     """What machine code gives for some expressions, and then what the inputs hold that it writes over."""
+    toolchain.gather_helpers(threads)
     writer = Writer()
     entry = writer.add(outputs, len(inputs), updates or [])
     file = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name])

@@ -2,6 +2,7 @@
 
 import sys
 
+from everflow.native import background as background_module
 from everflow.native.background import Ending, _Background, is_possible
 
 
@@ -39,3 +40,22 @@ def test_code_that_a_program_which_ends_was_waiting_for_is_nothing_to_tell(caplo
 
     _Background().attempt(end)
     assert not caplog.text
+
+
+def test_a_long_job_leaves_the_lock_to_others_unless_somebody_waits_for_it(monkeypatch):
+    rests = []
+    monkeypatch.setattr(background_module, "_AT_A_STRETCH", 0.0)
+    monkeypatch.setattr(background_module.time, "sleep", rests.append)
+    background = _Background()
+    background.breathe()  # not in the background: nothing to rest from
+    assert not rests
+
+    def work():
+        background.breathe()
+        with background.hurrying():
+            background.breathe()
+
+    background.submit(work)
+    background._jobs.put(None)
+    background._thread.join()
+    assert len(rests) == 1

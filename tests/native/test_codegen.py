@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from everflow.native import toolchain
+from everflow.native import team, toolchain
 from everflow.native.codegen import SHARED_WORK, Writer
 from everflow.native.values import apply, const, input_value
 from tests.native.expressions import Drawn, compare, compiled
@@ -59,12 +59,12 @@ def test_drawn_regions_have_something_in_them():
     assert sum(len(Drawn(seed).outputs) for seed in range(20)) > 30
 
 
-def test_without_openmp_nothing_of_it_is_called():
+def test_without_a_team_nothing_of_it_is_called():
     value = input_value(0, "f4", [SHARED_WORK])
     alone, shared = Writer(shares=False), Writer()
     for writer in (alone, shared):
         writer.add([value * 2.0], 1)
-    assert "GOMP" in shared.text() and "GOMP" not in alone.text()
+    assert team.STATE in shared.text() and team.STATE not in alone.text()
 
 
 def test_code_is_the_same_in_every_process():

@@ -277,7 +277,8 @@ def test_forms_of_tensorflow_at_edges(name):
     got = compile_loop(AS_TENSORFLOW[name], TYPES[x.dtype], 1)(x)
     with np.errstate(invalid="ignore"):
         wanted = references.DOUBLE[name](x.astype(DOUBLE))
-    np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-45)
+    # Where a product on the way is subnormal, tanh has no more digits than that.
+    np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-42)
 
 
 def test_single_precision_only():

@@ -12,7 +12,7 @@ from everflow.runtime import threads
 from tests.native.expressions import Drawn, compiled, evaluated
 
 pytestmark = pytest.mark.skipif(
-    not (toolchain.can_multiply() and toolchain.can_share()), reason="there is no BLAS, or no OpenMP, at hand"
+    not (toolchain.can_multiply() and toolchain.can_share()), reason="there is no BLAS, or threads can't share"
 )
 
 RANDOM = np.random.RandomState(0)

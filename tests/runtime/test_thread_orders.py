@@ -1,5 +1,7 @@
 """Which plans may choose their number of threads, and which number the others keep."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -92,3 +94,13 @@ def test_machine_code_leaves_a_plan_its_number(own_graph):
             counts.append(plan.function.threads)
             assert (plan._native is not None) == (level == 1)
     assert counts == [2, 2]
+
+
+def test_regions_that_helpers_share_need_no_trial():
+    def node(type, value=None):
+        return SimpleNamespace(type=type, value=value)
+
+    shared, alone = (SimpleNamespace(takes_helpers=told) for told in (True, False))
+    assert thread_orders.is_left_to_regions([node("_Native", shared), node("Const"), node("VarHandleOp")])
+    assert not thread_orders.is_left_to_regions([node("_Native", alone)])
+    assert not thread_orders.is_left_to_regions([node("_Native", shared), node("MatMul")])

@@ -24,12 +24,15 @@ CONSTANTS = (VALUE, "Const")
 
 @dataclass(slots=True)
 class Binding:
-    """How to call a node's kernel: `function(*arguments, **keywords)`, with `step=` where `takes_step`."""
+    """How to call a node's kernel: `function(*arguments, **keywords)`, with `step=` where `takes_step`; where `may_own`,
+    `owned=True` says that nobody else needs its last argument.
+    """
 
     function: Any
     keywords: dict[str, Any] = field(default_factory=dict)
     takes_step: bool = False
     plain: Any = None  # the kernel itself, where `function` is something around it
+    may_own: bool = False
 
 
 def bind(node: Node, state: SessionState | None) -> Binding | None:
@@ -56,7 +59,8 @@ def bind(node: Node, state: SessionState | None) -> Binding | None:
         keywords["node"] = node
     if "session" in entry.context_names:
         keywords["session"] = state
-    return Binding(held(entry.function), keywords, "step" in entry.context_names, entry.function)
+    takes_step, may_own = ("step" in entry.context_names), ("owned" in entry.context_names)
+    return Binding(held(entry.function), keywords, takes_step, entry.function, may_own)
 
 
 def _is_function(node: Node, graph: Graph) -> bool:

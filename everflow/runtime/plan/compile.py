@@ -15,7 +15,16 @@ from everflow.runtime.plan.collectives import take_apart
 from everflow.runtime.plan.control_flow import ControlFlow
 from everflow.runtime.plan.emit import Emitted, emit
 from everflow.runtime.plan.failures import translated
-from everflow.runtime.plan.native.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, is_allowed, is_wanted, runs_before
+from everflow.runtime.plan.native.tiers import (
+    ALWAYS,
+    MANY_NODES,
+    OFF,
+    WHEN_IT_PAYS,
+    Tier,
+    is_allowed,
+    is_wanted,
+    runs_before,
+)
 from everflow.runtime.plan.patterns import Context, rewrite
 from everflow.runtime.plan.place import Placer, place
 from everflow.runtime.plan.program import FEED, Node, Program
@@ -67,8 +76,9 @@ class Plan:
             self._change()
         if native == WHEN_IT_PAYS:
             self._tier = Tier(self._compile, self._change)
-            self._left = runs_before(program.nodes())
-            self._halfway = self._left // 2
+            nodes = list(program.nodes())
+            self._left = runs_before(nodes)
+            self._begins_at = self._left - 1 if len(nodes) >= MANY_NODES else self._left // 2
         # Fetches that are fed: position of the fetch → position of the feed.
         ends = program.top.end.inputs
         self.fed_fetches = [
@@ -108,7 +118,7 @@ class Plan:
             flush(True)
         if self._left:
             self._left = left = self._left - 1  # a count that two threads make at once makes the wait longer, not wrong
-            if self._tier is not None and left in (self._halfway, 0):
+            if self._tier is not None and left in (self._begins_at, 0):
                 if left == 0:
                     self._tier.change()
                 else:

@@ -44,7 +44,7 @@ from everflow.runtime.plan.program import (
     loop_variables,
     output_counts,
 )  # fmt: skip
-from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
+from everflow.runtime.plan.reuse import IN_PLACE, is_given_away, reusable_operand
 from everflow.runtime.threads import by_one_thread
 
 if TYPE_CHECKING:
@@ -447,6 +447,8 @@ class _Emitter:
                 self.space[function] = IN_PLACE[plain]
             else:
                 arguments.append(f"out={self.name(operand)}")
+        if binding.may_own and self.recorder is None and is_given_away(node, self.aliases, self.origin):
+            arguments.append("owned=True")
         expression = f"{function}({', '.join(arguments)})"
         if self.device_of(node) != "cpu":
             expression = f"{self.mover(node)}({expression})"

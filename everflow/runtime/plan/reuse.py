@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from everflow.runtime.plan.aliasing import Aliases
-from everflow.runtime.plan.program import Edge, Node
+from everflow.runtime.plan.program import Edge, Node, is_ref
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Origin, Value
@@ -45,3 +45,9 @@ def reusable_operand(node: Node, function: Callable[..., Value], aliases: Aliase
         ):
             return edge
     return None
+
+
+def is_given_away(node: Node, aliases: Aliases, origin: Origin) -> bool:
+    """Whether nobody but a node needs its last operand, which may then become what a variable holds."""
+    source, output = held = origin(node.inputs[-1])
+    return source.device == node.device and not is_ref(source, output) and aliases.is_dead_after(held, node)

@@ -71,3 +71,26 @@ def test_small_and_broadcast_results_get_memory_of_their_own():
     row, column = tf.placeholder(tf.float32, [1, 128]), tf.placeholder(tf.float32, [128, 1])
     wide = raw.AddV2(x=raw.Neg(x=row), y=raw.Neg(x=column))
     assert "out=" not in source([wide], [row, column])
+
+
+def test_an_initial_value_that_nobody_else_needs_becomes_the_variable():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [SIZE])
+        drawn = raw.AddV2(x=tf.random_uniform([SIZE], seed=1), y=tf.constant(1.0))
+        for use_resource in (False, True):
+            v = tf.get_variable(f"v{use_resource}", initializer=drawn, use_resource=use_resource)
+            assert "owned=True" in source([v.initializer], [])
+            for other in (raw.Neg(x=drawn), drawn):  # somebody looks at it after the assignment
+                with tf.control_dependencies([v.initializer]):
+                    later = raw.Neg(x=other)
+                assert "owned=True" not in source([later], [])
+            assert "owned=True" not in source([v.initializer, drawn], [])
+            for shared in (x, tf.constant(np.ones(SIZE, np.float32)), v):
+                assert "owned=True" not in source([tf.assign(v, shared).op], [x])
+            with tf.Session() as sess:
+                _, first = sess.run([v.initializer, v.initial_value])
+                sess.run(v.initializer)
+                before = sess.run(v)
+                assert not np.array_equal(first, before)
+                sess.run(tf.assign_add(v, tf.ones([SIZE])))
+                np.testing.assert_array_equal(sess.run(v), before + 1)

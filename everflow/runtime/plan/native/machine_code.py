@@ -18,6 +18,7 @@ from everflow.kernels.random.distributions import next_place
 from everflow.native import python_calls, tensor_objects, toolchain
 from everflow.native.codegen import Entry, Writer
 from everflow.native.nests import contiguous
+from everflow.runtime.denormals import flush
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel, once_value
 from everflow.runtime.plan.failures import told
 from everflow.runtime.plan.locking import excludes_others
@@ -31,6 +32,7 @@ from everflow.runtime.plan.native.regions import MOST_WORK, MOST_WORK_IN_ALL, Re
 from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
+from everflow.runtime.threads import OF_PROCESS, use
 
 if TYPE_CHECKING:
     from everflow.kernels.state import Buffer
@@ -72,11 +74,23 @@ def _make_regions(program: Program, state: SessionState, may: Callable[[Node], b
     if not made:
         return 0
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made], _TYPES)
+    _gather_helpers(writer)
     for node, region, entry in made:
         node.value = _caller(region, entry, loaded.function(entry.name), state)
         if entry.multiplies and not entry.is_shared:
             program.short.add(node)
     return len(made)
+
+
+def _gather_helpers(writer: Writer) -> None:
+    """Have threads that help with what is shared."""
+
+    def prepare() -> None:
+        use(1)
+        flush(True)
+
+    if any(entry.is_shared for entry in writer.entries):
+        toolchain.gather_helpers(OF_PROCESS, prepare)
 
 
 def _loops(program: Program) -> Iterator[Node]:
@@ -101,6 +115,7 @@ def _make_loop(program: Program, loop: Node, state: SessionState, in_halves: boo
     except NotNative:
         return False
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), ["loop"], CALLBACKS)
+    _gather_helpers(writer)
     loop.value = NativeLoop(program, loop, made, loaded.function("loop"), state)
     return True
 
@@ -180,6 +195,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
         "memory": tensors.strided_room,
         "run": function,
         "threads": torch.get_num_threads,
+        "use": use,
         "scratch": _scratch.address,
         "other": _slowly(region, state),
     }
@@ -213,6 +229,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
     lines += [("        " if locked else "    ") + line for line in body]
     lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
+    space["call"].takes_helpers = entry.is_shared
     return space["call"]
 
 
@@ -249,13 +266,25 @@ def _call_lines(
     names += ["rows"] * region.is_open
     names += [
         f"scratch({entry.scratch})" if entry.scratch > python_calls.ON_STACK else "0",
-        "threads()" if entry.is_shared else "1",
+        "1" if not entry.is_shared else "before" if entry.multiplies else "threads()",
     ]
     given = []
     for i, edge in enumerate(region.outputs):
         name = results[expressions.index(plain_form(region.values[edge]))]
         given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
-    return [*lines, f"if not run({', '.join(names)}): return {', '.join(given)}"]
+    call, back = f"run({', '.join(names)})", f"return {', '.join(given)}"
+    if not (entry.is_shared and entry.multiplies):
+        return [*lines, f"if not {call}: {back}"]
+    # Each of the threads multiplies its own piece: the BLAS must take no more for that.
+    return [
+        *lines,
+        "before = use(1)",
+        "try:",
+        f"    status = {call}",
+        "finally:",
+        "    use(before)",
+        f"if not status: {back}",
+    ]
 
 
 def _drawer(node: Node, state: SessionState) -> Callable[[], array[int]]:

@@ -19,6 +19,7 @@ from everflow.framework.op_defs import OpDef
 from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.native import lowering, scalars, toolchain
+from everflow.native.background import BACKGROUND
 from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
 from everflow.native.values import (
@@ -106,6 +107,7 @@ class Region:
             self._find_variables(variables)
         inside = set(nodes)
         for node in nodes:
+            BACKGROUND.breathe()
             known = known_positions(node)
             given = [None if i in known else self._value(e) for i, e in enumerate(node.inputs)]
             results = lowered(node, given, self.draws.index(node) if node in self.draws else 0)
@@ -360,6 +362,7 @@ def work_of(node: Node) -> int:
     """About how many instructions a node takes for each entry; 0 where it can't be said in expressions, since a type, a
     shape or an input that must be known is not.
     """
+    BACKGROUND.breathe()
     found = lowering.find(node.type)
     if found is None or torch_device(node.device) != "cpu":
         return 0

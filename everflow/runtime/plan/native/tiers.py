@@ -3,7 +3,7 @@
 The last bits of machine code are not those of kernels. So that a program gives the same numbers every time, the change
 comes at a number of runs that the plan's nodes and sizes decide, never the clock: about as many as take a quarter of a
 second, more where there are thousands of nodes to compile. The compiler begins in the background when half of them are
-done; the run that is to change waits for it.
+done, for large plans at once; the run that is to change waits for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 OFF, WHEN_IT_PAYS, ALWAYS = "off", "when it pays", "always"
 # Seconds that a plan runs before it is changed, as far as its sizes tell, and more for each node; the fewest runs.
-LONG_ENOUGH, LONGER, OFTEN_ENOUGH = 0.25, 1.5e-4, 20
+LONG_ENOUGH, LONGER, OFTEN_ENOUGH = 0.25, 4e-4, 20
+# Plans of as many nodes are begun to be compiled at their first run, others when half of the runs are done.
+MANY_NODES = 1000
 # Seconds that a call of a kernel takes, an entry of its result, a multiplication in a product; rounds of a loop.
 _CALL, _ENTRY, _MULTIPLICATION, _ROUNDS = 4e-6, 3e-10, 4e-11, 16
 _MODES = {"off": OFF, "always": ALWAYS, "auto": WHEN_IT_PAYS}
@@ -71,8 +73,8 @@ def is_allowed(node: Node) -> bool:
 def runs_before(nodes: Iterable[Node]) -> int:
     """The number of runs after which a plan of these nodes is changed."""
     seconds, enough = 0.0, LONG_ENOUGH
-    for node in nodes:
-        enough += LONGER
+    for number, node in enumerate(nodes):
+        enough += LONGER if number < MANY_NODES else 3 * LONGER  # a plan that has kernels meanwhile need not wait
         shape = node.shape() if node.output_dtypes else None
         entries = math.prod(shape) if shape is not None else 0
         took = _CALL + _ENTRY * entries + _MULTIPLICATION * multiplications(node)
@@ -110,7 +112,8 @@ class Tier:
         with self._lock:
             if self._process != os.getpid() and not self._is_made.is_set():
                 BACKGROUND.attempt(self._do)  # a fork left the thread behind
-            self._is_made.wait()
+            with BACKGROUND.hurrying():
+                self._is_made.wait()
             self._change()
 
     def _do(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import everflow as tf
 from everflow.native import toolchain
+from everflow.runtime.plan import compile as planning
 from everflow.runtime.plan.native import machine_code, tiers
 from everflow.runtime.plan.program import NATIVE
 
@@ -208,3 +209,16 @@ print([name for name in sys.modules if name.startswith("llvmlite")])
     environment = {k: v for k, v in os.environ.items() if k not in ("EVERFLOW_NATIVE", "TF_XLA_FLAGS")}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout == "[]\n"
+
+
+def test_large_plans_are_begun_to_be_compiled_at_once(monkeypatch):
+    monkeypatch.setenv("EVERFLOW_NATIVE", "auto")
+    begun = []
+    monkeypatch.setattr(tiers.Tier, "begin", lambda self: begun.append(self))
+    for many, is_begun in ((1_000_000, False), (1, True)):
+        monkeypatch.setattr(planning, "MANY_NODES", many)
+        with tf.Graph().as_default(), tf.Session() as sess:
+            x, y = model()
+            begun.clear()
+            sess.run(y, {x: FEED})
+            assert bool(begun) == is_begun
