@@ -177,6 +177,7 @@ def _sparse_rows(rows: Iterable[list[bytes]]) -> tuple[torch.Tensor, Strings, to
 
 # Ways to split, as compiled loops number them.
 _AT_BYTES, _AT_SEPARATOR, _AT_SPACES, _EVERYWHERE = range(4)
+_KNOWN = 4096  # places of their table of pieces that come again
 
 
 @functools.lru_cache(maxsize=64)
@@ -198,7 +199,8 @@ def _split(
     if total < 0:
         return None
     values, indices = np.empty(total, object), room((total, 2), torch.int64)
-    if code.make_pieces(id(given), given.size, *how, id(values)) < 0:
+    known = np.zeros(_KNOWN + 1, np.int64) if total >= _KNOWN else None
+    if code.make_pieces(id(given), given.size, *how, 0 if known is None else known.ctypes.data, id(values)) < 0:
         return None
     longest = code.place_pieces(counts.data_ptr(), given.size, indices.data_ptr())
     return indices, values, vector(given.size, longest)
