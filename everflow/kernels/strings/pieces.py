@@ -17,6 +17,7 @@ from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import (
     TEXT,
+    Known,
     characters,
     contiguous,
     row_positions,
@@ -67,7 +68,9 @@ def _substrings(input: Strings, pos: torch.Tensor, count: torch.Tensor, unit: st
         one = array.array("q", [pos.item(), count.item()])
         place = one.buffer_info()[0]
         where = (place, place + 8, 0)
-    return out if code.substrings(id(given), given.size, *where, in_characters, id(out)) == 0 else None
+    known = Known(given.size)
+    left = code.substrings(id(given), given.size, *where, in_characters, known.address, id(out))
+    return out if left == 0 else None
 
 
 @fresh("Substr")
@@ -177,7 +180,6 @@ def _sparse_rows(rows: Iterable[list[bytes]]) -> tuple[torch.Tensor, Strings, to
 
 # Ways to split, as compiled loops number them.
 _AT_BYTES, _AT_SEPARATOR, _AT_SPACES, _EVERYWHERE = range(4)
-_KNOWN = 4096  # places of their table of pieces that come again
 
 
 @functools.lru_cache(maxsize=64)
@@ -199,8 +201,8 @@ def _split(
     if total < 0:
         return None
     values, indices = np.empty(total, object), room((total, 2), torch.int64)
-    known = np.zeros(_KNOWN + 1, np.int64) if total >= _KNOWN else None
-    if code.make_pieces(id(given), given.size, *how, 0 if known is None else known.ctypes.data, id(values)) < 0:
+    known = Known(total)
+    if code.make_pieces(id(given), given.size, *how, known.address, id(values)) < 0:
         return None
     longest = code.place_pieces(counts.data_ptr(), given.size, indices.data_ptr())
     return indices, values, vector(given.size, longest)

@@ -81,9 +81,9 @@ def made_or_known(start: P8, n: I64, known: PP) -> P8:
     """An object of bytes that lie in another one: one that was made before for the same bytes, or a new one. Words come
     again and again in text, and to find one takes less than to make it and to drop it.
 
-    `known`: KNOWN places for objects, which somebody else holds, and the number of those that were made; zeros at first.
+    `known`: KNOWN places for objects, which somebody else holds, and the number of those that were made; zeros at first. 0: none.
     """
-    if n < 2 or n > _LONGEST_KNOWN:  # Python itself shares objects of one byte
+    if known == 0 or n < 2 or n > _LONGEST_KNOWN:  # Python itself shares objects of one byte
         return new_bytes(start, n)
     # Eight bytes at both ends. What a short one has before it, an object's head at least, is shifted out.
     early = n - 8 if n < 8 else 0
@@ -101,3 +101,10 @@ def made_or_known(start: P8, n: I64, known: PP) -> P8:
     known[at] = made
     P64(known)[KNOWN] += 1
     return made
+
+
+def worth(known: PP, asked: I64) -> PP:
+    """The table, or 0 where hardly any of the strings that were asked for came again."""
+    if known != 0 and asked > 4 * KNOWN and P64(known)[KNOWN] * 8 > asked * 7:
+        return PP(0)
+    return known

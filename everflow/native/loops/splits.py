@@ -6,9 +6,9 @@ see the same.
 
 from __future__ import annotations
 
-from everflow.native.loops.objects import KNOWN, OTHER, cells, is_bytes, made_or_known, put, same, size, text
+from everflow.native.loops.objects import OTHER, cells, is_bytes, made_or_known, put, same, size, text, worth
 from everflow.native.loops.text import is_space
-from everflow.native.loops.words import I64, P8, P64, PP, new_bytes, stack
+from everflow.native.loops.words import I64, P8, P64, PP, stack
 
 AT_BYTES, AT_SEPARATOR, AT_SPACES, EVERYWHERE = 0, 1, 2, 3
 
@@ -82,7 +82,7 @@ def count_pieces(
 def make_pieces(
     array: P8, count: I64, way: I64, separator: P8, width: I64, most: I64, skip_empty: I64, known: PP, out: P8
 ) -> I64:
-    """The pieces of all strings, one after the other; `known` is empty room for those that come again, or nothing."""
+    """The pieces of all strings, one after the other; `known`: a table for those that come again."""
     given = cells(array)
     to = cells(out)
     piece = P64(stack(16))
@@ -98,15 +98,12 @@ def make_pieces(
                 break
             splits += 1
             if skip_empty == 0 or piece[1] > piece[0]:
-                start = s + piece[0]
-                length = piece[1] - piece[0]
-                made = made_or_known(start, length, known) if known != 0 else new_bytes(start, length)
+                made = made_or_known(s + piece[0], piece[1] - piece[0], known)
                 if made == 0:
                     return OTHER
                 put(to, place, made)
                 place += 1
-        if known != 0 and place > 4 * KNOWN and P64(known)[KNOWN] * 8 > place * 7:
-            known = PP(0)  # hardly any come again
+        known = worth(known, place)
     return 0
 
 
