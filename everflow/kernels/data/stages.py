@@ -1,4 +1,5 @@
-"""Where the time of pipelines goes, stage by stage: clocks round each dataset, and what they say in words.
+"""Where the time of pipelines goes, stage by stage: clocks round each dataset, and what they say in words. Queues and
+readers have theirs in `kernels/queues/stages.py`.
 
 Nothing is measured unless EVERFLOW_PROFILE_INPUT is set when the program starts, as `everflow profile input` does; the
 program's end prints the report.
@@ -50,8 +51,32 @@ class Stage:
             return None
         return sum(b.found_ready for b in self.buffers) / asked, self.buffers[0].size
 
+    def how(self) -> str:
+        """How it gives its elements, in words."""
+        if self.fill is not None:
+            return f"{self.fill[0]:.1f} of {self.fill[1]} ready when asked"
+        if self.in_blocks:
+            return f"many at a time, {self.elements / max(self.calls, 1):.0f} on average"
+        return "several at a time" if self.is_parallel else "one by one"
+
+    def advice(self, seconds: float) -> list[str]:
+        """What to change in the pipeline that ends with it, in a program that took so long."""
+        return advice(self, seconds)
+
+    def below(self) -> Iterator[tuple[Stage, int]]:
+        """It and all it is made of, with how deep they are; each once."""
+        seen, waiting = set(), [(self, 0)]
+        while waiting:
+            stage, depth = waiting.pop()
+            if stage not in seen:
+                seen.add(stage)
+                yield stage, depth
+                waiting += [(inner, depth + 1) for inner in reversed(stage.inputs)]
+
 
 STAGES: list[Stage] = []
+LOCK = threading.Lock()  # of all that stages count
+NOT_WAITED_FOR = "Input is not what this program waits for: leave it as it is."
 
 
 class _Here(threading.local):
@@ -60,30 +85,40 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.stages: list[Stage] = []
         self.inside: list[float] = []
+        # What this thread has asked for since it last put something into a queue, and how long that took.
+        self.asked: dict[Stage, float] = {}
+        self.since: float | None = None
 
 
-_here = _Here()
+HERE = _Here()
 
 
-def _timed(stage: Stage, call: Callable[..., Any], size_of: Callable[[Any], int]) -> Callable[..., Any]:
-    def timed(*arguments: Any) -> Any:
+def timed(stage: Stage, call: Callable[..., Any], size_of: Callable[[Any], int]) -> Callable[..., Any]:
+    """A call that gives elements of a stage, so many of them, with a clock."""
+
+    def measured(*arguments: Any, **named: Any) -> Any:
         begin = time.perf_counter()
-        _here.stages.append(stage)
-        _here.inside.append(0.0)
+        HERE.stages.append(stage)
+        HERE.inside.append(0.0)
         try:
-            made = call(*arguments)
-            stage.elements += size_of(made)
+            made = call(*arguments, **named)
+            with LOCK:
+                stage.elements += size_of(made)
             return made
         finally:
             seconds = time.perf_counter() - begin
-            _here.stages.pop()
-            stage.calls += 1
-            stage.seconds += seconds - _here.inside.pop()
-            stage.seconds_with_inputs += seconds
-            if _here.inside:
-                _here.inside[-1] += seconds
+            HERE.stages.pop()
+            with LOCK:
+                stage.calls += 1
+                stage.seconds += seconds - HERE.inside.pop()
+                stage.seconds_with_inputs += seconds
+            if HERE.inside:
+                HERE.inside[-1] += seconds
+            else:
+                HERE.asked[stage] = HERE.asked.get(stage, 0.0) + seconds
+                HERE.since = begin if HERE.since is None else HERE.since
 
-    return timed
+    return measured
 
 
 def watched(made: Dataset, op_type: str, arguments: Sequence[Any], attributes: Mapping[str, Any]) -> None:
@@ -99,7 +134,7 @@ def watched(made: Dataset, op_type: str, arguments: Sequence[Any], attributes: M
         following = start(iteration)
         if hasattr(following, "found_ready"):
             stage.buffers.append(following)
-        return _timed(stage, following, lambda element: 1)
+        return timed(stage, following, lambda element: 1)
 
     def blocks() -> Blocks | None:
         found = make_blocks()
@@ -108,7 +143,7 @@ def watched(made: Dataset, op_type: str, arguments: Sequence[Any], attributes: M
 
             def started_blocks(iteration: Any) -> Callable[[int], Any]:
                 stage.in_blocks = True
-                return _timed(stage, start_blocks(iteration), _size_of)
+                return timed(stage, start_blocks(iteration), _size_of)
 
             found.start = started_blocks
         return found
@@ -118,7 +153,7 @@ def watched(made: Dataset, op_type: str, arguments: Sequence[Any], attributes: M
 
 def _stage_of(name: str, inputs: Sequence[Stage], is_parallel: bool) -> Stage:
     """The stage of a new dataset. Those that a stage makes while it runs, one after the other, are one stage below it."""
-    outer = _here.stages[-1] if _here.stages else None
+    outer = HERE.stages[-1] if HERE.stages else None
     if outer is None:
         STAGES.append(Stage(name, inputs, is_parallel))
         return STAGES[-1]
@@ -153,7 +188,7 @@ def report(stages: Sequence[Stage], seconds: float) -> str:
     """What was measured in a program that took so many seconds."""
     tops = [s for s in stages if not s.is_used and s.elements]
     if not tops:
-        return "No dataset gave an element. Queues and their runners are not looked at."
+        return "No dataset and no queue gave an element."
     texts = []
     for number, top in enumerate(tops, 1):
         waited = top.seconds_with_inputs
@@ -161,38 +196,18 @@ def report(stages: Sequence[Stage], seconds: float) -> str:
             f"pipeline {number}: {top.elements:,} elements; the program waited {waited:.2f} s for them, "
             f"{100 * waited / seconds:.0f}% of its {seconds:.1f} s"
         ]
-        whole = sum(s.seconds for s, _ in _below(top)) or 1.0
+        whole = sum(s.seconds for s, _ in top.below()) or 1.0
         lines.append(f"  {'stage':36} {'elements':>11} {'µs each':>9} {'share':>6}  how")
-        for stage, depth in _below(top):
+        for stage, depth in top.below():
             if stage.kind == "optimize":  # it has no work of its own
                 continue
             each = 1e6 * stage.seconds / max(stage.elements, 1)
             name = "  " * min(depth, 9) + stage.name
             lines.append(
-                f"  {name:36.36} {stage.elements:11,} {each:9.1f} {100 * stage.seconds / whole:5.0f}%  {_how(stage)}"
+                f"  {name:36.36} {stage.elements:11,} {each:9.1f} {100 * stage.seconds / whole:5.0f}%  {stage.how()}"
             )
-        texts.append("\n".join(lines + [f"  → {sentence}" for sentence in advice(top, seconds)]))
+        texts.append("\n".join(lines + [f"  → {sentence}" for sentence in top.advice(seconds)]))
     return "\n\n".join(texts)
-
-
-def _below(top: Stage) -> Iterator[tuple[Stage, int]]:
-    """A stage and all it is made of, with how deep they are; each once."""
-    seen, waiting = set(), [(top, 0)]
-    while waiting:
-        stage, depth = waiting.pop()
-        if stage not in seen:
-            seen.add(stage)
-            yield stage, depth
-            waiting += [(inner, depth + 1) for inner in reversed(stage.inputs)]
-
-
-def _how(stage: Stage) -> str:
-    fill = stage.fill
-    if fill is not None:
-        return f"{fill[0]:.1f} of {fill[1]} ready when asked"
-    if stage.in_blocks:
-        return f"many at a time, {stage.elements / max(stage.calls, 1):.0f} on average"
-    return "several at a time" if stage.is_parallel else "one by one"
 
 
 # What to do about the stage that takes longest, by its kind.
@@ -214,9 +229,9 @@ def advice(top: Stage, seconds: float) -> list[str]:
     """What to change, in words."""
     waited = top.seconds_with_inputs / seconds
     if waited < 0.05:
-        return ["Input is not what this program waits for: leave it as it is."]
+        return [NOT_WAITED_FOR]
     found = []
-    stages = [stage for stage, _ in _below(top)]
+    stages = [stage for stage, _ in top.below()]
     ahead = [s for s in stages if s.kind == "prefetch"]
     if not ahead:
         found.append(

@@ -65,6 +65,7 @@ _BROKEN = (
 
 
 _TRUNCATED = "Premature end"  # how libjpeg says that data ends too early
+_WARNINGS = (_TRUNCATED, "Corrupt JPEG data")  # how messages begin of what can be decoded nevertheless
 
 
 def _decode_jpeg(
@@ -78,10 +79,28 @@ def _decode_jpeg(
     if channels == 4:
         raise _invalid("channels must be 0, 1, or 3 for JPEG, got 4")
     try:
-        image = _pixels(data, channels, options, into) if window is None else _part(data, channels, options, window)
+        image = _whole(data, channels, options, into) if window is None else _part(data, channels, options, window)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data or crop window, data size {len(data)}") from error
     return np.ascontiguousarray(image)
+
+
+def _whole(data: bytes, channels: int, options: dict[str, Any], into: np.ndarray | None) -> np.ndarray:
+    """An image whose file is read to its end: what follows the data counts, too, unlike for a part."""
+    strictly = {**options, "try_recover_truncated": False, "is_strict": True}
+    try:
+        return _pixels(data, channels, strictly, into)
+    except ValueError as error:
+        if not str(error).startswith(_WARNINGS):
+            raise
+        image = _pixels(data, channels, {**options, "try_recover_truncated": True}, into)
+        if jpeg_parts.has_end(data) or options["try_recover_truncated"]:
+            return image
+        lines = jpeg_parts.whole_rows(data, options["ratio"]) if str(error).startswith(_TRUNCATED) else 0
+        if not lines or lines < options["acceptable_fraction"] * len(image):
+            raise
+        image[lines:] = 0
+        return image
 
 
 def _part(data: bytes, channels: int, options: dict[str, Any], window: list[int]) -> np.ndarray:
@@ -138,7 +157,7 @@ def _pixels(data: bytes, channels: int, options: dict[str, Any], into: np.ndarra
     try:
         image = decode(strict=not options["try_recover_truncated"])
     except ValueError as error:
-        if _TRUNCATED in str(error):
+        if _TRUNCATED in str(error) or options.get("is_strict"):
             raise
         image = decode(strict=False)  # what is wrong within the data is decoded as well as may be
     return _of_inks(image, channels, jpeg_parts.is_adobes(data)) if space == "CMYK" else image
@@ -260,12 +279,18 @@ def decode(
     return from_numpy(image[None] if frames else image)
 
 
-_PLAIN = {"ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
+_PLAIN = {
+    "ratio": 1,
+    "fancy_upscaling": True,
+    "try_recover_truncated": False,
+    "acceptable_fraction": 1.0,
+    "dct_method": "",
+}
 
 
 def jpeg_options(
-    ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
-) -> dict[str, int | str]:
+    ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, acceptable_fraction: float, dct_method: str
+) -> dict[str, Any]:
     if ratio not in (1, 2, 4, 8):
         raise _invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     if dct_method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
@@ -274,15 +299,24 @@ def jpeg_options(
         "ratio": ratio,
         "fancy_upscaling": fancy_upscaling,
         "try_recover_truncated": try_recover_truncated,
+        "acceptable_fraction": acceptable_fraction,
         "dct_method": dct_method,
     }
 
 
 @fresh("DecodeJpeg")
 def decode_jpeg(
-    contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
+    contents: Strings,
+    *,
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    try_recover_truncated: bool,
+    acceptable_fraction: float,
+    dct_method: str,
 ) -> torch.Tensor:
-    return decode(contents, channels, options=jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method))
+    options = jpeg_options(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
+    return decode(contents, channels, options=options)
 
 
 @fresh("DecodeAndCropJpeg")
@@ -294,6 +328,7 @@ def decode_and_crop_jpeg(
     ratio: int,
     fancy_upscaling: bool,
     try_recover_truncated: bool,
+    acceptable_fraction: float,
     dct_method: str,
 ) -> torch.Tensor:
     """`crop_window` is [top, left, height, width]; other formats are not cropped."""
@@ -301,7 +336,7 @@ def decode_and_crop_jpeg(
         raise _invalid("crop_window must be 1-D, got shape " + _show(crop_window.shape))
     if crop_window.numel() != 4:
         raise _invalid("crop_size must have four elements " + _show(crop_window.shape))
-    options = jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    options = jpeg_options(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return decode(contents, channels, options=options, window=crop_window.tolist())
 
 
@@ -322,6 +357,8 @@ def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor
     data = _bytes(contents)
     try:
         height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+        if jpeg_parts.is_progressive(data):
+            _whole(data, 0, {**_PLAIN, "try_recover_truncated": True}, None)
     except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data, size {len(data)}") from error
     return torch.tensor([height, width, _COLORS.get(colors, 3)], dtype=torch_dtype(output_type))

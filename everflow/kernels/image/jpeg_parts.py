@@ -26,8 +26,10 @@ _PASSING = 0.3  # what it takes to pass a unit, of what it takes to decode it
 # a part, from the unit on that it begins in.
 _NARROW, _NARROW_PART = 4, 2
 
-_START, _SCAN, _TABLES, _INTERVAL, _ADOBE, _JFIF = 0xD8, 0xDA, 0xC4, 0xDD, 0xEE, 0xE0
+_START, _END, _SCAN, _TABLES, _INTERVAL, _ADOBE, _JFIF = 0xD8, 0xD9, 0xDA, 0xC4, 0xDD, 0xEE, 0xE0
+_BARE = {*range(0xC0), *range(0xD0, 0xD8)}  # markers without a segment; the first ones mean nothing
 _FRAMES = {0xC0, 0xC1, 0xC2, 0xC9, 0xCA}
+_OF_MANY_SCANS = {0xC2, 0xCA}
 _PASSABLE = {0xC0, 0xC1}  # frames with Huffman codes, one scan
 _QUANTA = 0xDB
 _FIRST_NUMBERS = bytes([0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0]) + bytes(range(12))
@@ -84,6 +86,12 @@ def _find(data: bytes, wanted: Container[int]) -> int:
 def is_adobes(data: bytes) -> bool:
     """Whether one of Adobe's programs made a file."""
     return _find(data, (_ADOBE,)) > 0
+
+
+def is_progressive(data: bytes) -> bool:
+    """Whether every scan of a file has to be read before anything is known of its image."""
+    at = _find(data, _FRAMES)
+    return at > 0 and data[at + 1] in _OF_MANY_SCANS
 
 
 def frame(data: bytes) -> tuple[int, int, int] | None:
@@ -252,6 +260,42 @@ def _data(code: Any, cutter: _Cutter, data: bytes, start: int, units: tuple[int,
     address = room.data_ptr()
     count = code.free.cut(where, size, place, address, place + 8 * (count - begun), begun, address + out)
     return None if count < 0 else room.numpy().data[out : out + count]
+
+
+# --- files that end early
+
+
+def has_end(data: bytes) -> bool:
+    """Whether the segments after a file's data lead to its end, as they are read once all rows are there."""
+    at = _find(data, (_SCAN,))
+    while at:
+        marker = data[at + 1]
+        if marker == _END:
+            return True
+        if marker not in _BARE:
+            at += data[at + 2] << 8 | data[at + 3] if at + 3 < len(data) else len(data)
+        at += 2
+        while at + 1 < len(data) and (data[at] != 0xFF or data[at + 1] in (0, 0xFF)):
+            at += 1
+        at = at if at + 1 < len(data) else 0
+    return False
+
+
+def whole_rows(data: bytes, ratio: int) -> int:
+    """How many rows of a file's image come before its data ends, which is before the last unit's; 0 if that can't be
+    said.
+    """
+    found = layout(data)
+    if found is None or found[0].kind not in _PASSABLE:
+        return 0
+    stored = found[0]
+    unit_rows, width = stored.unit[0] // ratio, -(-stored.width // ratio)
+    more = 2 if stored.unit[0] > 8 else 0
+    for units in range(-(-stored.height // stored.unit[0]) - 1, 0, -1):
+        rows = units * unit_rows - more
+        if cut(data, Part(0, 0, rows, width, ratio), is_only_way=True) is not None:
+            return rows
+    return 0
 
 
 # --- a part of the whole image

@@ -59,9 +59,16 @@ def _decoded(contents: Strings, one: Callable[[Strings, np.ndarray | None], torc
 
 @fresh("_DecodeJpegs")
 def decode_jpegs(
-    contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
+    contents: Strings,
+    *,
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    try_recover_truncated: bool,
+    acceptable_fraction: float,
+    dct_method: str,
 ) -> Images:
-    options = jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    options = jpeg_options(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return _decoded(contents, lambda data, into: decode(data, channels, options=options, into=into))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from everflow.framework.errors import DataLossError, InvalidArgumentError, OutOf
 from everflow.framework.forking import renewed
 from everflow.kernels.facts import Waits
 from everflow.kernels.queues.queues import Queue, shared_resource
+from everflow.kernels.queues.stages import watched_reader
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings.text import scalar_string, strings
 from everflow.platform import file_io
@@ -219,37 +220,37 @@ def _two_forms(name: str) -> tuple[str, str]:
     return name, name + "V2"
 
 
+def _reader(node: Node, session: Session, container: str, shared_name: str, make: Callable[[str], Reader]) -> Any:
+    return shared_resource("reader", node, session, container, shared_name, lambda name: watched_reader(make(name)))
+
+
 @kernel(*_two_forms("WholeFileReader"), once=True)
 def whole_file_reader(*, container: str, shared_name: str, node: Node, session: Session) -> WholeFileReader:
-    return shared_resource("reader", node, session, container, shared_name, WholeFileReader)
+    return _reader(node, session, container, shared_name, WholeFileReader)
 
 
 @kernel(*_two_forms("IdentityReader"), once=True)
 def identity_reader(*, container: str, shared_name: str, node: Node, session: Session) -> IdentityReader:
-    return shared_resource("reader", node, session, container, shared_name, IdentityReader)
+    return _reader(node, session, container, shared_name, IdentityReader)
 
 
 @kernel("LMDBReader", once=True)
 def lmdb_reader(*, container: str, shared_name: str, node: Node, session: Session) -> LMDBReader:
-    return shared_resource("reader", node, session, container, shared_name, LMDBReader)
+    return _reader(node, session, container, shared_name, LMDBReader)
 
 
 @kernel(*_two_forms("TextLineReader"), once=True)
 def text_line_reader(
     *, skip_header_lines: int, container: str, shared_name: str, node: Node, session: Session
 ) -> TextLineReader:
-    return shared_resource(
-        "reader", node, session, container, shared_name, lambda name: TextLineReader(name, skip_header_lines)
-    )
+    return _reader(node, session, container, shared_name, lambda name: TextLineReader(name, skip_header_lines))
 
 
 @kernel(*_two_forms("TFRecordReader"), once=True)
 def tf_record_reader(
     *, compression_type: str, container: str, shared_name: str, node: Node, session: Session
 ) -> TFRecordReader:
-    return shared_resource(
-        "reader", node, session, container, shared_name, lambda name: TFRecordReader(name, compression_type)
-    )
+    return _reader(node, session, container, shared_name, lambda name: TFRecordReader(name, compression_type))
 
 
 @kernel(*_two_forms("FixedLengthRecordReader"), once=True)
@@ -271,7 +272,7 @@ def fixed_length_record_reader(
     def make(name: str) -> FixedLengthRecordReader:
         return FixedLengthRecordReader(name, *sizes, encoding)
 
-    return shared_resource("reader", node, session, container, shared_name, make)
+    return _reader(node, session, container, shared_name, make)
 
 
 def _scalar(text: bytes) -> Strings:

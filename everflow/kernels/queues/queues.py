@@ -20,6 +20,7 @@ from everflow.framework.errors import CancelledError, InvalidArgumentError, OutO
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import Effect, Waits
+from everflow.kernels.queues.stages import watched_queue
 from everflow.kernels.random.philox import Philox
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.tensors import AnyTensor, Value, has_memory_alone, torch_dtype
@@ -395,7 +396,9 @@ def _queue(
                     f"Shared queue '{shared_name}' is a {type(found).__name__} with another {what} than node {node.name} has.",
                 )
 
-    return shared_resource(KIND, node, session, container, shared_name, make, agree)
+    return shared_resource(
+        KIND, node, session, container, shared_name, lambda name: watched_queue(make(name), node.name), agree
+    )
 
 
 @kernel("FIFOQueue", "FIFOQueueV2", once=True)

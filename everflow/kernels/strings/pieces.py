@@ -17,6 +17,7 @@ from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import (
     TEXT,
+    Known,
     characters,
     contiguous,
     row_positions,
@@ -67,7 +68,9 @@ def _substrings(input: Strings, pos: torch.Tensor, count: torch.Tensor, unit: st
         one = array.array("q", [pos.item(), count.item()])
         place = one.buffer_info()[0]
         where = (place, place + 8, 0)
-    return out if code.substrings(id(given), given.size, *where, in_characters, id(out)) == 0 else None
+    known = Known(given.size)
+    left = code.substrings(id(given), given.size, *where, in_characters, known.address, id(out))
+    return out if left == 0 else None
 
 
 @fresh("Substr")
@@ -198,7 +201,8 @@ def _split(
     if total < 0:
         return None
     values, indices = np.empty(total, object), room((total, 2), torch.int64)
-    if code.make_pieces(id(given), given.size, *how, id(values)) < 0:
+    known = Known(total)
+    if code.make_pieces(id(given), given.size, *how, known.address, id(values)) < 0:
         return None
     longest = code.place_pieces(counts.data_ptr(), given.size, indices.data_ptr())
     return indices, values, vector(given.size, longest)

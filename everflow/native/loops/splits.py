@@ -6,9 +6,9 @@ see the same.
 
 from __future__ import annotations
 
-from everflow.native.loops.objects import OTHER, cells, is_bytes, put, same, size, text
+from everflow.native.loops.objects import OTHER, cells, is_bytes, made_or_known, put, same, size, text, worth
 from everflow.native.loops.text import is_space
-from everflow.native.loops.words import I64, P8, P64, new_bytes, stack
+from everflow.native.loops.words import I64, P8, P64, PP, stack
 
 AT_BYTES, AT_SEPARATOR, AT_SPACES, EVERYWHERE = 0, 1, 2, 3
 
@@ -79,8 +79,10 @@ def count_pieces(
     return total
 
 
-def make_pieces(array: P8, count: I64, way: I64, separator: P8, width: I64, most: I64, skip_empty: I64, out: P8) -> I64:
-    """The pieces of all strings, one after the other."""
+def make_pieces(
+    array: P8, count: I64, way: I64, separator: P8, width: I64, most: I64, skip_empty: I64, known: PP, out: P8
+) -> I64:
+    """The pieces of all strings, one after the other; `known`: a table for those that come again."""
     given = cells(array)
     to = cells(out)
     piece = P64(stack(16))
@@ -96,11 +98,12 @@ def make_pieces(array: P8, count: I64, way: I64, separator: P8, width: I64, most
                 break
             splits += 1
             if skip_empty == 0 or piece[1] > piece[0]:
-                made = new_bytes(s + piece[0], piece[1] - piece[0])
+                made = made_or_known(s + piece[0], piece[1] - piece[0], known)
                 if made == 0:
                     return OTHER
                 put(to, place, made)
                 place += 1
+        known = worth(known, place)
     return 0
 
 

@@ -5,7 +5,18 @@ Functions give 0, or how many results they left out (these cells are empty; the 
 
 from __future__ import annotations
 
-from everflow.native.loops.objects import OTHER, cells, copy_text, is_bytes, put, share, size, text
+from everflow.native.loops.objects import (
+    OTHER,
+    cells,
+    copy_text,
+    is_bytes,
+    made_or_known,
+    put,
+    share,
+    size,
+    text,
+    worth,
+)
 from everflow.native.loops.words import I64, P8, P32, P64, PP, PU64, U64, copy, new_bytes, ones
 
 _HIGH_BITS = -0x7F7F7F7F7F7F7F80  # the highest bit of each of eight bytes
@@ -33,12 +44,12 @@ def is_continuation(c: I64) -> I64:
     return I64(c & 0xC0 == 0x80)
 
 
-def put_part(to: PP, at: I64, s: P8, start: I64, n: I64) -> I64:
+def put_part(to: PP, at: I64, s: P8, start: I64, n: I64, known: PP) -> I64:
     """Part of a string as a result: the string itself where that is all of it."""
     if start == 0 and n == size(s):
         share(to, at, s)
         return 0
-    made = new_bytes(text(s) + start, n)
+    made = made_or_known(text(s) + start, n, known)
     if made == 0:
         return OTHER
     put(to, at, made)
@@ -113,7 +124,7 @@ def change_case(array: P8, count: I64, out: P8, first: I64, only_ascii: I64) -> 
     return left
 
 
-def strip(array: P8, count: I64, out: P8) -> I64:
+def strip(array: P8, count: I64, out: P8, known: PP) -> I64:
     given = cells(array)
     to = cells(out)
     for i in range(count):
@@ -126,8 +137,9 @@ def strip(array: P8, count: I64, out: P8) -> I64:
             start += 1
         while end > start and is_space(text(s)[end - 1]) == 1:
             end -= 1
-        if put_part(to, i, s, start, end - start) < 0:
+        if put_part(to, i, s, start, end - start, known) < 0:
             return OTHER
+        known = worth(known, i)
     return 0
 
 
@@ -141,7 +153,9 @@ def character_at(s: P8, n: I64, at: I64, number: I64) -> I64:
     return at
 
 
-def substrings(array: P8, count: I64, positions: P64, counts: P64, step: I64, in_characters: I64, out: P8) -> I64:
+def substrings(
+    array: P8, count: I64, positions: P64, counts: P64, step: I64, in_characters: I64, known: PP, out: P8
+) -> I64:
     """Parts of strings; one position and length for each of them, or, with step 0, for all."""
     given = cells(array)
     to = cells(out)
@@ -166,8 +180,9 @@ def substrings(array: P8, count: I64, positions: P64, counts: P64, step: I64, in
             wanted = character_at(text(s), n, start, wanted) - start
         elif wanted > n - start:
             wanted = n - start
-        if put_part(to, i, s, start, wanted) < 0:
+        if put_part(to, i, s, start, wanted, known) < 0:
             return OTHER
+        known = worth(known, i)
     return 0
 
 

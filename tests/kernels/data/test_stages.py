@@ -131,4 +131,4 @@ def test_advice():
 
 
 def test_a_program_without_input():
-    assert report([], 1.0).startswith("No dataset gave an element.")
+    assert report([], 1.0).startswith("No dataset and no queue gave an element.")

@@ -1,9 +1,11 @@
 """Image files that are broken, cut short or of another kind than the op's name says."""
 
+import io
 import struct
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import everflow as tf
 from tests.kernels.feeding import fed
@@ -121,3 +123,54 @@ def test_frames_are_laid_over_each_other_whatever_is_transparent(sess):
     data = head + frame(0, 2, [0, 0]) + frame(1, 1, [1]) + frame(0, 1, [1]) + b";"
     red, blue = [255, 0, 0], [0, 0, 255]
     assert sess.run(tf.image.decode_gif(fed(data)))[:, 0].tolist() == [[red, red], [red, blue], [blue, blue]]
+
+
+def picture(**options):
+    """A JPEG of 48 rows and 64 columns, and where its data begins."""
+    y, x = np.mgrid[:48, :64]
+    noise = np.random.RandomState(3).randn(48, 64, 3) * 12
+    pixels = np.stack([128 + 100 * np.sin(x / 7), 128 + 100 * np.cos(y / 5), (3 * x + 2 * y) % 256], -1) + noise
+    file = io.BytesIO()
+    Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(file, "JPEG", quality=80, **options)
+    data = file.getvalue()
+    at = data.index(b"\xff\xda")
+    return data, at + 2 + (data[at + 2] << 8 | data[at + 3])
+
+
+@pytest.mark.parametrize("marker", [0xD0, 0xD3, 0xD9, 0x01])
+def test_markers_in_the_data_of_a_jpeg_that_say_nothing(sess, marker):
+    data, start = picture()
+    at = (start + len(data)) // 2
+    image = sess.run(tf.image.decode_jpeg(fed(data[:at] + bytes([0xFF, marker]) + data[at:])))
+    assert image.shape == (48, 64, 3) and (image[:14] == sess.run(tf.image.decode_jpeg(fed(data)))[:14]).all()
+
+
+@pytest.mark.parametrize("marker", [0xC0, 0xC4, 0xD8, 0xDA, 0xDB, 0xDD, 0xE0, 0xFE, 0xFF])
+def test_markers_in_the_data_of_a_jpeg_that_begin_something(sess, marker):
+    """What they begin is read when all rows are there, and makes no sense."""
+    data, start = picture()
+    at = start + (len(data) - start) * 3 // 10
+    assert data[at - 1] != 0xFF
+    broken = data[:at] + bytes([0xFF, marker]) + data[at:]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
+        sess.run(tf.image.decode_jpeg(fed(broken)))
+
+
+@pytest.mark.parametrize(("subsampling", "rows"), [(0, 32), (2, 30)])
+def test_enough_of_a_jpeg_is_accepted(sess, subsampling, rows):
+    data, start = picture(subsampling=subsampling)
+    cut = data[: start + int((len(data) - start) * 0.7)]
+    image = sess.run(tf.image.decode_jpeg(fed(cut), acceptable_fraction=0.5))
+    whole = sess.run(tf.image.decode_jpeg(fed(data)))
+    assert (image[:rows] == whole[:rows]).all() and not image[rows:].any()
+    for fraction in (1, 0.8):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
+            sess.run(tf.image.decode_jpeg(fed(cut), acceptable_fraction=fraction))
+
+
+def test_the_shape_of_a_progressive_jpeg_is_known_when_its_scans_are_read(sess):
+    data, start = picture(progressive=True)
+    assert sess.run(tf.image.extract_jpeg_shape(fed(data[: start + 40]))).tolist() == [48, 64, 3]
+    broken = data[: start + 40] + b"\xff\xd8" + data[start + 40 :]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(tf.image.extract_jpeg_shape(fed(broken)))

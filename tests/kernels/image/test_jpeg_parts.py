@@ -19,7 +19,14 @@ RANDOM = np.random.RandomState(0)
 
 
 def decoded(data, window, **options):
-    how = {"channels": 0, "ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
+    how = {
+        "channels": 0,
+        "ratio": 1,
+        "fancy_upscaling": True,
+        "try_recover_truncated": False,
+        "acceptable_fraction": 1.0,
+        "dct_method": "",
+    }
     contents = np.array(data, dtype=object)
     return codecs.decode_and_crop_jpeg(contents, torch.tensor(window, dtype=torch.int32), **{**how, **options})
 

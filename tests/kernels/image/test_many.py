@@ -12,7 +12,13 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.image import many, resize
 from everflow.kernels.image.codecs import decode
 
-OPTIONS = {"ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
+OPTIONS = {
+    "ratio": 1,
+    "fancy_upscaling": True,
+    "try_recover_truncated": False,
+    "acceptable_fraction": 1.0,
+    "dct_method": "",
+}
 
 
 def files(sizes, kind="JPEG"):

@@ -150,3 +150,22 @@ def test_compiled_loops_give_the_same(both_ways, seed):
                 Tsplits=tf.int64,
             )
         )
+
+
+def test_words_that_come_again_are_told_apart():
+    """Thousands of pieces, so that equal ones are shared: of all lengths, with zeros, and alike at both ends."""
+    code = pieces._SPLITS.at_once()
+    if code is None:
+        pytest.skip("there is no compiler")
+    rng = random.Random(4)
+    ends = [bytes([c]) * n for c in (0, 97, 98) for n in range(1, 10)]
+    words = [rng.choice(ends) + rng.choice([b"", b"-", b"\0"]) + rng.choice(ends) for _ in range(300)]
+    texts = [b" ".join(rng.choices(words, k=rng.randrange(6))) for _ in range(6000)]
+    distinct = [b"%d %d" % (i, i * 7919) for i in range(20000)]
+    for given in (texts, distinct):
+        array = np.array(given, object)
+        wanted = [piece for text in given for piece in text.split(b" ") if piece]
+        _, found, _ = pieces.split(array, scalar(b" "), skip_empty=True)
+        assert found.tolist() == wanted
+        cut = pieces.substr(array, torch.tensor(0), torch.tensor(3), unit="BYTE")
+        assert cut.tolist() == [text[:3] for text in given]
