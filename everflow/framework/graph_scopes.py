@@ -80,7 +80,7 @@ class GraphScopes(GraphCollections):
         op._original_op = self._default_original_op
         self._control.record(op)
         if compute_device and self._device_stack:
-            self._apply_devices(op)
+            self._apply_device_functions(op)
         if self._colocation_stack:
             op._colocations = tuple(self._colocation_stack)
             groups = set()
@@ -102,7 +102,8 @@ class GraphScopes(GraphCollections):
         if context is not None:
             context.AddOp(op)
 
-    def _apply_devices(self, op: Operation) -> None:
+    def _apply_device_functions(self, op: Operation) -> None:
+        """Set an op's device by the scopes around; Keras finds out about these with a stand-in for an op."""
         op._device_scopes = tuple(self._device_stack)
         for entry, _, _ in reversed(self._device_stack):
             if entry is None:
@@ -115,7 +116,7 @@ class GraphScopes(GraphCollections):
                     raise TypeError(f"Expected binary or unicode string, got {name!r}")
                 op._set_device_from_string(name)
             elif entry:
-                op._set_device_from_string(devices.merged_name(entry, op.device))
+                op._set_device_from_string(devices.merged_name(entry, op.device or ""))
 
     def device(self, device_name_or_function: DeviceRequest) -> AbstractContextManager[None]:
         """A context whose operations ask for this device (a name, DeviceSpec, function of an op, or None)."""

@@ -397,7 +397,7 @@ class _Importer:
             self.colocated.append(op)
         else:
             op._device = device
-            self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(
+            self.graph._apply_device_functions(op) if self.graph._device_stack else op._set_device_from_string(
                 _canonical(device)
             )
 

@@ -285,6 +285,7 @@ class LocalExecutor:
         start = time.time()
         results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout)
         if run_metadata is not None:
+            run_metadata.Clear()  # it may tell of an earlier run
             if trace is not None:
                 trace.write(run_metadata.step_stats, start)
                 if self.config.graph_options.build_cost_model > 0:

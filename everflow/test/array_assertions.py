@@ -169,9 +169,8 @@ class ArrayAssertions:
 
     def assertNear(self, f1, f2, err, msg=None):
         """That two numbers differ by `err` at most."""
-        self.assertTrue(
-            f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg is not None else ''}"
-        )
+        if not (f1 == f2 or abs(f1 - f2) <= err):
+            self.fail(f"{f1} != {f2} +/- {err}{f' ({msg})' if msg is not None else ''}")
 
     def assertArrayNear(self, farray1, farray2, err, msg=None):
         self.assertEqual(len(farray1), len(farray2), msg)

@@ -7,10 +7,10 @@ from everflow.framework.scopes import colocate_with, control_dependencies, get_d
 from everflow.ops.control_flow import grouping
 from everflow.ops.math import cast, sqrt
 from everflow.ops.variables import assign as state
-from everflow.train.optimizer import KernelOptimizer
+from everflow.train.optimizer import KernelUpdate, Optimizer
 
 
-class AdamOptimizer(KernelOptimizer):
+class AdamOptimizer(KernelUpdate, Optimizer):
     """Adam, in the form in which epsilon stands beside the uncorrected square root.
 
     Args:

@@ -8,7 +8,7 @@ from everflow.ops.array.constants import constant
 from everflow.ops.math import cast
 from everflow.ops.variables import initializers
 from everflow.platform.signatures import takes
-from everflow.train.optimizer import KernelOptimizer
+from everflow.train.optimizer import KernelUpdate, Optimizer
 
 
 def _check_positive(**values):
@@ -17,7 +17,7 @@ def _check_positive(**values):
             raise ValueError(f"{name} must be positive, not {value}")
 
 
-class _FilledSlots(KernelOptimizer):
+class _FilledSlots(KernelUpdate):
     """An optimizer whose slots start with one value each."""
 
     def _fill_slots(self, v, **values):
@@ -30,7 +30,7 @@ class _FilledSlots(KernelOptimizer):
             self._get_or_make_slot(v, value, slot, self._name)
 
 
-class AdagradOptimizer(KernelOptimizer):
+class AdagradOptimizer(KernelUpdate, Optimizer):
     """Divides by the root of the sum of squared gradients.
 
     Args:
@@ -72,7 +72,7 @@ class AdagradOptimizer(KernelOptimizer):
         return lambda: array.fill(array.shape(v), cast(constant(self._initial_accumulator_value), dtype))
 
 
-class ProximalAdagradOptimizer(_FilledSlots):
+class ProximalAdagradOptimizer(_FilledSlots, Optimizer):
     """Adagrad with L1 and L2 regularization that sets small weights to zero.
 
     Args:
@@ -111,7 +111,7 @@ class ProximalAdagradOptimizer(_FilledSlots):
             self._fill_slots(v, accumulator=self._initial_accumulator_value)
 
 
-class AdagradDAOptimizer(_FilledSlots):
+class AdagradDAOptimizer(_FilledSlots, Optimizer):
     """Adagrad with dual averaging: weights come from the sums of gradients, so that L1 keeps many at zero.
 
     Args:
@@ -172,7 +172,7 @@ class AdagradDAOptimizer(_FilledSlots):
         return {**super()._tensors_for(var, tensors, dtype), "global_step": global_step}
 
 
-class AdadeltaOptimizer(KernelOptimizer):
+class AdadeltaOptimizer(KernelUpdate, Optimizer):
     """Scales each step by a running mean of earlier steps over one of gradients.
 
     Args:
@@ -202,7 +202,7 @@ class AdadeltaOptimizer(KernelOptimizer):
         self._set(lr=learning_rate, rho=rho, epsilon=epsilon)
 
 
-class RMSPropOptimizer(KernelOptimizer):
+class RMSPropOptimizer(KernelUpdate, Optimizer):
     """Divides by the root of a running mean of squared gradients; `centered` subtracts the mean's own square.
 
     Args:
@@ -246,7 +246,7 @@ class RMSPropOptimizer(KernelOptimizer):
             super()._create_slots([v])
 
 
-class FtrlOptimizer(KernelOptimizer):
+class FtrlOptimizer(KernelUpdate, Optimizer):
     """Follow the regularized leader, with L1, L2 and (online) shrinkage-type L2.
 
     Args:

@@ -6,10 +6,10 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.ops.math import cast
 from everflow.platform.signatures import takes
-from everflow.train.optimizer import KernelOptimizer
+from everflow.train.optimizer import KernelUpdate, Optimizer
 
 
-class GradientDescentOptimizer(KernelOptimizer):
+class GradientDescentOptimizer(KernelUpdate, Optimizer):
     """Subtracts the gradient times the learning rate.
 
     Args:
@@ -45,7 +45,7 @@ class GradientDescentOptimizer(KernelOptimizer):
         return var.scatter_sub(delta, use_locking=self._use_locking)
 
 
-class ProximalGradientDescentOptimizer(KernelOptimizer):
+class ProximalGradientDescentOptimizer(KernelUpdate, Optimizer):
     """Gradient descent with L1 and L2 regularization that sets small weights to zero.
 
     Args:
@@ -76,7 +76,7 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
         self._set(**hyperparameters)
 
 
-class MomentumOptimizer(KernelOptimizer):
+class MomentumOptimizer(KernelUpdate, Optimizer):
     """Keeps a decaying sum of gradients and moves along it; with `use_nesterov`, looks ahead.
 
     Args:

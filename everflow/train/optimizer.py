@@ -119,6 +119,9 @@ class Optimizer:
         np.float32(1.9)
     """
 
+    # A slot gives the class a layout of its own: with that it is the `__base__` of optimizers that have a mixin as well.
+    __slots__ = ("_use_locking", "__dict__", "__weakref__")
+
     GATE_NONE = 0
     GATE_OP = 1
     GATE_GRAPH = 2
@@ -416,8 +419,8 @@ class Optimizer:
         return grouping.group(*update_ops, name=name_scope)
 
 
-class KernelOptimizer(Optimizer):
-    """An optimizer whose update is one op: `ApplyX`, or its resource and sparse forms.
+class KernelUpdate:
+    """What an optimizer mixes in whose update is one op: `ApplyX`, or its resource and sparse forms.
 
     `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_scalars` its scalar inputs to
     hyperparameters, by the names they have in the graph; values are in attributes called so (`_attributes` has

@@ -1,4 +1,4 @@
-"""What `everflow run` brings back of Python 3.7, numpy 1 and scipy.misc; in processes of their own, for it changes
+"""What `everflow run` brings back of Python 3.7, numpy 1, scipy.misc and h5py 2; in processes of their own, for it changes
 numpy.
 """
 
@@ -136,3 +136,27 @@ def test_scipy_misc(tmp_path):
         tmp_path,
     )
     assert out == ["(4, 6, 3) uint8 0 255 float32", "(2, 3, 3) (8, 12, 3) (5, 7, 3)", "(8, 5) (4, 6, 3) 0.0"]
+
+
+def test_h5py(tmp_path):
+    pytest.importorskip("h5py")
+    out = run(
+        """
+        import io
+        import h5py
+        with h5py.File("a.h5") as file:
+            file.attrs["config"], file.attrs["name"] = b"{}", "ä"
+            file.attrs.create("names", [b"x", b"yz"], dtype=h5py.special_dtype(vlen=bytes))
+            file.create_dataset("numbers", data=[1, 2])
+            file.create_dataset("words", data=["p", "ä"], dtype=h5py.special_dtype(vlen=str))
+        with h5py.File("a.h5") as file:
+            print(file.mode, file.attrs["config"], file.attrs["name"], file.attrs["names"].tolist())
+            print(file["numbers"].value.tolist(), file["words"][:].tolist(), repr(file["words"][1]))
+        memory = io.BytesIO()
+        with h5py.File(memory) as file:
+            file["x"] = 3
+        print(h5py.File(memory, "r")["x"].value)
+        """,
+        tmp_path,
+    )
+    assert out == ["r+ b'{}' ä [b'x', b'yz']", "[1, 2] ['p', 'ä'] 'ä'", "3"]

@@ -77,6 +77,15 @@ def test_function_takes_tensors_and_extra_fetches():
         K.function([x], [x + 1], colour="red")
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_function_takes_variables(use_resource):
+    x, v = K.placeholder((2,)), tf.Variable([1.0, 2.0], use_resource=use_resource)
+    K.get_session().run(v.initializer)
+    run = K.function([x], [x * 2])
+    for _ in range(2):
+        assert run([v])[0].tolist() == [2, 4]
+
+
 def test_names_and_settings():
     assert [K.get_uid("a"), K.get_uid("a"), K.get_uid("b")] == [1, 2, 1]
     K.reset_uids()

@@ -1,4 +1,4 @@
-"""What TFP 0.8, tensorflow-hub and tf2onnx call, each by a few lines of their kind."""
+"""What TFP 0.8, tensorflow-hub, tf2onnx, Keras 2.3 and GPflow 1 call, each by a few lines of their kind."""
 
 from __future__ import annotations
 
@@ -58,3 +58,38 @@ def test_a_saver_takes_a_path_in_bytes(tmp_path):
         session.run(tf.global_variables_initializer())
         path = tf.train.Saver().save(session, os.fsencode(tmp_path / "model"))
     assert path == str(tmp_path / "model") and (tmp_path / "model.index").exists()
+
+
+class Probe:
+    """Keras 2.3 finds out the device around by a stand-in for an op."""
+
+    device = None
+
+    def _set_device_from_string(self, device):
+        self.device = device
+
+
+def test_scopes_of_devices_apply_to_a_stand_in_for_an_op():
+    seen = []
+
+    def look():
+        probe = Probe()
+        tf.get_default_graph()._apply_device_functions(probe)
+        seen.append(probe.device)
+
+    with tf.Graph().as_default():
+        look()
+        with tf.device("/job:a"):
+            with tf.device("/cpu:1"):
+                look()
+            with tf.device(lambda op: "/device:GPU:0"):
+                look()
+            with tf.device(None):
+                look()
+    assert seen == [None, "/job:a/device:CPU:1", "/job:a/device:GPU:0", None]
+
+
+def test_optimizers_derive_from_the_base_class_directly():
+    names = [name for name in dir(tf.train) if name.endswith("Optimizer") and name != "Optimizer"]
+    assert len(names) >= 11
+    assert [name for name in names if getattr(tf.train, name).__base__ is not tf.train.Optimizer] == []

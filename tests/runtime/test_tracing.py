@@ -1,6 +1,7 @@
 """RunMetadata of traced runs."""
 
 import numpy as np
+import pytest
 
 import everflow as tf
 from tests.runtime.traced import traced
@@ -47,3 +48,23 @@ def test_what_waits_is_in_the_label_and_text_has_a_size():
     stats = {n.node_name: n for device in metadata.step_stats.dev_stats for n in device.node_stats}
     assert stats["y"].timeline_label.startswith("y = PyFunc(")
     assert [d.size for d in stats["y"].output[0].tensor_description.shape.dim] == [2]
+
+
+def test_metadata_tells_of_the_last_run_only():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, metadata = tf.random_uniform([2]) + 1.0, tf.RunMetadata()
+        everything = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+
+        def seen():
+            return bool(metadata.step_stats.dev_stats), len(metadata.partition_graphs)
+
+        for _ in range(2):
+            sess.run(x, options=everything, run_metadata=metadata)
+            assert seen() == (True, 1)
+        sess.run(x, options=tf.RunOptions(output_partition_graphs=True), run_metadata=metadata)
+        assert seen() == (False, 1)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(tf.placeholder(tf.float32), run_metadata=metadata)
+        assert seen() == (False, 1)
+        sess.run(x, run_metadata=metadata)
+        assert seen() == (False, 0)

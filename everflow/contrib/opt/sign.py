@@ -7,10 +7,10 @@ import math
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.ops.variables.handles import variable_shape
-from everflow.train.optimizer import KernelOptimizer
+from everflow.train.optimizer import KernelUpdate, Optimizer
 
 
-class _SignOptimizer(KernelOptimizer):
+class _SignOptimizer(KernelUpdate, Optimizer):
     """What the two share: the moving average `m`, and the decay of the sign's weight."""
 
     _rule_slots = {"m": "m"}

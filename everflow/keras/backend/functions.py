@@ -15,6 +15,7 @@ from everflow.keras.backend.values import flatten_to_tensors, is_sparse
 from everflow.ops.array import identity
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.functions.wrapped import pruned
+from everflow.ops.variables.variable import Variable
 
 _SESSION_ARGUMENTS = ("feed_dict", "fetches", "options", "run_metadata")
 
@@ -126,6 +127,9 @@ def _as_update(update):
 
 
 def _value_to_feed(tensor, value):
+    if isinstance(value, Variable):
+        element = value._as_graph_element()
+        return value.value() if element is None else element
     if isinstance(value, Tensor):
         return value
     if is_sparse(tensor):

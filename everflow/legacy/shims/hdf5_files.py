@@ -1,0 +1,112 @@
+"""Manners of h5py 2, which Keras 2.3 and programs of its time rely on: bytes of attributes, `value`, files opened to write.
+
+h5py is large: nothing happens before a program imports it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.util
+import sys
+
+import numpy as np
+
+
+def _each(convert, value):
+    """`convert` on a string, or on each of an array."""
+    if not isinstance(value, np.ndarray):
+        return convert(value)
+    return np.array([convert(item) for item in value.flat] + [None], dtype=object)[:-1].reshape(value.shape)
+
+
+def _encoded(value):
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+
+
+def _decoded(value):
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def _of_any_length(h5py, dtype, encoding):
+    """Whether strings of this type have a length each, in this encoding."""
+    kind = h5py.check_string_dtype(dtype)
+    return kind is not None and kind.length is None and kind.encoding == encoding
+
+
+def _attribute_reader(h5py, read):
+    """`attrs[name]` that gives bytes where bytes were written."""
+
+    @functools.wraps(read)
+    def reading(self, name):
+        value = read(self, name)
+        if isinstance(value, str) or isinstance(value, np.ndarray) and value.dtype == object:
+            if _of_any_length(h5py, self.get_id(name).dtype, "ascii"):
+                return _each(_encoded, value)
+        return value
+
+    return reading
+
+
+def _dataset_reader(h5py, read):
+    """`dataset[...]` that gives strings where strings were written."""
+
+    @functools.wraps(read)
+    def reading(self, *args, **kwargs):
+        value = read(self, *args, **kwargs)
+        if isinstance(value, bytes) or isinstance(value, np.ndarray) and value.dtype == object:
+            if _of_any_length(h5py, self.dtype, "utf-8"):
+                return _each(_decoded, value)
+        return value
+
+    return reading
+
+
+def _file_opener(open_file):
+    """`File(name)` without a mode: to read and write, or only to read where no more is allowed; a new file if need be."""
+
+    @functools.wraps(open_file)
+    def opening(self, name, mode=None, *args, **kwargs):
+        if mode is not None:
+            return open_file(self, name, mode, *args, **kwargs)
+        try:
+            return open_file(self, name, "a", *args, **kwargs)
+        except OSError:
+            return open_file(self, name, "r", *args, **kwargs)
+
+    return opening
+
+
+def _change(h5py) -> None:
+    if hasattr(h5py.Dataset, "value"):
+        return  # h5py 2 itself
+    h5py.Dataset.value = property(lambda self: self[()], doc="All of the dataset: `dataset[()]`.")
+    h5py.Dataset.__getitem__ = _dataset_reader(h5py, h5py.Dataset.__getitem__)
+    h5py.AttributeManager.__getitem__ = _attribute_reader(h5py, h5py.AttributeManager.__getitem__)
+    h5py.File.__init__ = _file_opener(h5py.File.__init__)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds h5py where it is, and changes it once it is loaded."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != "h5py":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_change(module):
+                load(module)
+                _change(module)
+
+            spec.loader.exec_module = load_and_change  # type: ignore[method-assign]
+        return spec
+
+
+def bring_back() -> None:
+    if "h5py" in sys.modules:
+        _change(sys.modules["h5py"])
+    else:
+        sys.meta_path.insert(0, _Finder())
