@@ -184,12 +184,17 @@ def _to_tensor(spec, value):
     if isinstance(spec, SparseTensorSpec):
         return sparse_serialize.serialize_sparse(value, out_type=dtypes.variant)
     if isinstance(spec, RaggedTensorSpec):
-        return raw.RaggedTensorToVariant(
-            rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=False
-        )
+        return _ragged_to_variant(value, batched=False)
     if isinstance(spec, TensorArraySpec):
         return spec._to_components(value)[0]
     return value._variant_tensor
+
+
+def _ragged_to_variant(value, batched):
+    with name_scope(None, "RaggedToVariant", [value]):
+        return raw.RaggedTensorToVariant(
+            rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=batched
+        )
 
 
 def to_batched_tensors(spec, element) -> list[Tensor]:
@@ -201,9 +206,7 @@ def _to_batched(spec, value):
     if isinstance(spec, SparseTensorSpec):
         return sparse_serialize.serialize_many_sparse(value, out_type=dtypes.variant)
     if isinstance(spec, RaggedTensorSpec):
-        return raw.RaggedTensorToVariant(
-            rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=True
-        )
+        return _ragged_to_variant(value, batched=True)
     if isinstance(spec, VariantSpec):
         unbatch(spec)
         return value._variant_tensor
@@ -223,7 +226,8 @@ def _from_tensor(spec, tensor):
     if isinstance(spec, RaggedTensorSpec):
         ranks = {"input_ragged_rank": -1, "output_ragged_rank": spec._ragged_rank}
         types = {"Tvalues": spec._dtype, "Tsplits": spec._row_splits_dtype}
-        parts = raw.RaggedTensorFromVariant(encoded_ragged=tensor, **ranks, **types)
+        with name_scope(None, "RaggedFromVariant", [tensor]):
+            parts = raw.RaggedTensorFromVariant(encoded_ragged=tensor, **ranks, **types)
         splits, result = list(parts[0]), parts[1]
         if spec._shape.rank is not None:
             outer = TensorShape([None]) if spec._ragged_rank else TensorShape([])

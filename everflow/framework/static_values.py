@@ -335,6 +335,12 @@ def _guarded(
     return value.astype(dtype.as_numpy_dtype) if dtype is not dtypes.string else value
 
 
+def _running(function: Callable[..., Any], op: Operation, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    if op.attrs["exclusive"] or op.attrs["reverse"]:
+        raise ValueError("Nothing but plain running sums and products is known")
+    return function(x, axis=int(axis), dtype=x.dtype)
+
+
 def _floor_divide(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iu" and np.any(y == 0):
         raise ZeroDivisionError
@@ -470,6 +476,8 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
     **{name: _unary(function) for name, function in _UNARY.items()},
     **{name: _binary(function) for name, function in _BINARY.items()},
     **{name: _reduce(function) for name, function in _REDUCTIONS.items()},
+    "Cumsum": lambda op, x, axis: _running(np.cumsum, op, x, axis),
+    "Cumprod": lambda op, x, axis: _running(np.cumprod, op, x, axis),
     "FloorDiv": _floor_divide,
     "FloorMod": _floor_mod,
     "Div": lambda op, x, y: _truncated_divide(x, y) if x.dtype.kind in "iu" else np.true_divide(x, y),

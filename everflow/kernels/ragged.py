@@ -78,7 +78,8 @@ def ragged_gather(
             raise invalid("Ragged splits must be sorted and must not point past values")
         out.append(_splits(limits - starts, outer.dtype))
         rows = _ranges(starts, limits)
-    return out, pick(params_dense_values, rows)
+    # A scalar index takes what is in one row: the splits around it are none of the result's.
+    return out if lead else out[1:], pick(params_dense_values, rows)
 
 
 def _row_ids(splits: torch.Tensor) -> torch.Tensor:

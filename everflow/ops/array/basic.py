@@ -10,7 +10,7 @@ import numpy as np
 
 from everflow.framework import dtypes, shapes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import CompositeTensor, SparseTensor, SparseTensorValue
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
@@ -18,7 +18,7 @@ from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array.constants import constant
-from everflow.ops.array.ragged_rows import has_ragged_form, ragged_form, takes_ragged
+from everflow.ops.array.ragged_rows import has_ragged_form, takes_ragged
 from everflow.ops.shape_rules import scalar_output
 
 # Filled tensors of fewer elements become constants.
@@ -100,6 +100,7 @@ def shape_n(input, out_type=dtypes.int32, name=None):
     return raw.ShapeN(input=input, out_type=out_type, name=name)
 
 
+@has_ragged_form
 def size(input, name=None, out_type=dtypes.int32):
     """How many elements a tensor has; a constant where that is known before running.
 
@@ -120,8 +121,6 @@ def size(input, name=None, out_type=dtypes.int32):
 
 def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     """As `size`; without `optimize` always a Size op."""
-    if isinstance(input, CompositeTensor):
-        input = input.flat_values
     with name_scope(name, "Size", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             return raw.Prod(
@@ -244,6 +243,7 @@ def cannot_reshape(count, sizes, known):
     return ValueError(f"Cannot reshape a tensor with {count} elements to [{shown}], which has {known}")
 
 
+@has_ragged_form
 def expand_dims(input, axis=None, name=None, dim=None):
     """Add a dimension of size 1 at an axis.
 
@@ -267,8 +267,6 @@ def expand_dims(input, axis=None, name=None, dim=None):
     axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("expand_dims() wants an axis: the place of the new dimension")
-    if form := ragged_form("expand_dims", input):
-        return form(input, axis, name)
     return raw.ExpandDims(input=input, dim=axis, name=name)
 
 

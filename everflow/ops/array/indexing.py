@@ -11,11 +11,12 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import constant_value, known_shape, known_value
 from everflow.ops.array.basic import known_int
-from everflow.ops.array.ragged_rows import has_ragged_form, ragged_form, takes_ragged
+from everflow.ops.array.ragged_rows import has_ragged_form
 
 # Gathering
 
 
+@has_ragged_form
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """Slices of `params` along an axis, in the order of `indices`.
 
@@ -44,10 +45,6 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     """
     if axis is None:
         axis = batch_dims
-    if form := ragged_form("gather", params, indices):
-        if axis != 0 or batch_dims != 0:
-            raise ValueError("Ragged tensors are gathered from along their first dimension only")
-        return form(params, indices, name)
     static_axis = constant_value(axis) if isinstance(axis, Tensor) else axis
     if static_axis == 0 and hasattr(params, "handle"):  # a resource variable reads only what is asked for
         return params.sparse_read(indices, name=name)
@@ -321,7 +318,7 @@ def _select_v2_shape(op):
     return shapes.broadcast(condition, shapes.broadcast(x, y))
 
 
-@takes_ragged()
+@has_ragged_form
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere (1 and 0 of float32 by
     default).

@@ -11,7 +11,7 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import Dimension, TensorShape, unknown_shape
 from everflow.ops.array.basic import expand_dims, identity, known_int, known_ints
-from everflow.ops.array.ragged_rows import ragged_form
+from everflow.ops.array.ragged_rows import has_ragged_form, ragged_form
 
 
 def stack(values, axis=0, name="stack"):
@@ -135,6 +135,7 @@ def _parallel_concat_shape(op):
     return shape
 
 
+@has_ragged_form
 def concat(values, axis, name="concat"):
     """Tensors joined along a dimension they have.
 
@@ -157,8 +158,6 @@ def concat(values, axis, name="concat"):
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
-    if form := ragged_form("concat", *values):
-        return form(values, axis, None if name == "concat" else name)
     if len(values) == 1:
         with name_scope(name):
             axis = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)

@@ -10,7 +10,10 @@ import contextlib
 import inspect
 from collections.abc import Callable
 
+import numpy as np
+
 from everflow.framework.composites import CompositeTensor
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.platform.signatures import standing_for
 
@@ -32,6 +35,17 @@ def ragged_form(name: str, *values) -> Callable | None:
     return _forms.get(name) if any(isinstance(v, _kinds) for v in values) else None
 
 
+def plainly(function: Callable, *args, **kwargs):
+    """What a function makes of ragged arguments as it does of others, or None where it fails, as nearly all do.
+
+    TensorFlow turns to the ragged form only then: the names and nodes that this took in a graph stay.
+    """
+    if not get_default_graph().executes:
+        with contextlib.suppress(TypeError, ValueError):
+            return function(*args, **kwargs)
+    return None
+
+
 def takes_ragged(operands: int = 1):
     """Let the first `operands` arguments of an element-wise function be ragged tensors: it is applied to their values,
     row by row.
@@ -45,10 +59,8 @@ def takes_ragged(operands: int = 1):
             form = ragged_form("elementwise", *args, *kwargs.values())
             if form is None:
                 return function(*args, **kwargs)
-            if not get_default_graph().executes:
-                # TensorFlow tries the function as it is before; the names that this takes stay taken.
-                with contextlib.suppress(TypeError, ValueError):
-                    return function(*args, **kwargs)
+            if (made := plainly(function, *args, **kwargs)) is not None:
+                return made
             given = list(args[:operands])
             for name in names[len(given) :]:  # operands by name
                 if name in kwargs:
@@ -60,12 +72,43 @@ def takes_ragged(operands: int = 1):
     return decorate
 
 
+# Arguments of which TensorFlow makes tensors to see whether they are ragged; in a graph these stay.
+_LOOKED_AT = {
+    "batch_gather": ("params", "indices"),
+    "concat": ("values",),
+    "dynamic_partition": ("data", "partitions"),
+    "gather": ("params", "indices"),
+    "gather_nd": ("params", "indices"),
+    "where": ("condition", "x", "y"),
+    **{f"unsorted_segment_{kind}": ("data", "segment_ids") for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")},
+}
+
+
+def _looked_at(function: str, name: str, value) -> None:
+    if get_default_graph().executes or name not in _LOOKED_AT.get(function, ()):
+        return
+    for each in value if name == "values" else [value]:
+        if isinstance(each, (list, tuple, np.ndarray)):
+            with contextlib.suppress(TypeError, ValueError):
+                convert_to_tensor(each)
+
+
 def has_ragged_form(function):
-    """Leave ragged arguments to the form of the function's name."""
+    """Leave ragged arguments, which may stand in a list, to the form of the function's name."""
+    names = list(inspect.signature(function).parameters)
 
     @standing_for(function)
     def build(*args, **kwargs):
-        form = ragged_form(function.__name__, *args, *kwargs.values())
-        return (function if form is None else form)(*args, **kwargs)
+        given = [*args, *kwargs.values()]
+        form = ragged_form(function.__name__, *given, *(v for a in given if isinstance(a, (list, tuple)) for v in a))
+        if form is None:
+            return function(*args, **kwargs)
+        if (made := plainly(function, *args, **kwargs)) is not None:
+            return made
+        for name, value in zip(names, args):
+            _looked_at(function.__name__, name, value)
+        for name, value in kwargs.items():
+            _looked_at(function.__name__, name, value)
+        return form(*args, **kwargs)
 
     return build

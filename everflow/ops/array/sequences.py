@@ -214,7 +214,7 @@ def repeat_with_axis(data, repeats, axis, name=None):
 
 def int_tensor(value, name, dtype=dtypes.int32):
     """An integer tensor cast to `dtype`; the cast is made even where it has that type, as in TensorFlow's graphs."""
-    tensor = convert_to_tensor(value, name=name, preferred_dtype=dtypes.int32)
+    tensor = convert_to_tensor(value, name=name, preferred_dtype=dtype)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
     return raw.Cast(x=tensor, DstT=dtype)

@@ -64,8 +64,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         drawn = BodyGraph(unique_name(flat_name + which), graph)
         drawn.orders_state = getattr(graph, "orders_state", False)
         with drawn.as_default():
-            inputs = [drawn.add_input(counter.dtype, f"{flat_name}loop_counter", [])]
-            inputs.append(drawn.add_input(limit.dtype, f"{flat_name}maximum_iterations", []))
+            inputs = [drawn.add_input(t.dtype, t.op.name, []) for t in (counter, limit)]
             for tensor, shape in zip(tensors, invariants):
                 inputs.append(drawn.add_input(tensor.dtype.base_dtype, "placeholder", shape))
                 inputs[-1]._handle_data = tensor._handle_data

@@ -146,8 +146,6 @@ class Function:
         self._relax_shapes = relax_shapes
         self.__signature__ = self._signature = inspect.signature(python_function)
         self._name = getattr(python_function, "__name__", type(python_function).__name__)
-        if self._name == "<lambda>":
-            self._name = "lambda"
         # Graph → {kind of arguments → ConcreteFunction}
         self._traces = weakref.WeakKeyDictionary()
         # The same for outermost graphs, with the traces that fit into any body in them.

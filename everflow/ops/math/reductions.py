@@ -16,6 +16,7 @@ from everflow.framework.static_values import known_value
 from everflow.ops.array import basic as array
 from everflow.ops.array import constants
 from everflow.ops.array.basic import either
+from everflow.ops.array.ragged_rows import plainly
 from everflow.ops.math import elementwise, sequences
 
 
@@ -34,11 +35,15 @@ def all_axes(x, axis):
 def _reduce(op_type, input_tensor, axis, keepdims, name, reduction_indices=None, keep_dims=None):
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
+
+    def plain():
+        keep = False if keepdims is None else keepdims
+        return getattr(raw, op_type)(input_tensor, all_axes(input_tensor, axis), keep_dims=keep, name=name)
+
     if isinstance(input_tensor, CompositeTensor):
+        plainly(plain)
         return input_tensor._reduce(op_type.lower(), axis, keepdims, name)
-    result = getattr(raw, op_type)(
-        input_tensor, all_axes(input_tensor, axis), keep_dims=False if keepdims is None else keepdims, name=name
-    )
+    result = plain()
     return _without_unknown_rank(keepdims, axis, result)
 
 

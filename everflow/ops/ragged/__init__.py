@@ -27,5 +27,5 @@ _register_forms(
         for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")
     },
     **{name: getattr(functions, name) for name in ("concat", "dynamic_partition", "expand_dims", "gather", "stack")},
-    **{name: getattr(places, name) for name in ("gather_nd", "rank", "squeeze", "tile", "where")},
+    **{name: getattr(places, name) for name in ("gather_nd", "one_hot", "rank", "size", "squeeze", "tile", "where")},
 )

@@ -10,8 +10,6 @@ from everflow.ops.ragged.functions import concat, gather, map_flat_values
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
 
-_OTHER_ROWS = "indices have other rows than params"
-
 
 def batch_gather(params, indices, name=None):
     """For each row, the elements of the row of `params` at the row of `indices`."""
@@ -51,7 +49,7 @@ def _gathered(params, indices, kind):
     if indices.shape.rank > 2:
         if params.shape.rank is not None and params.shape.rank < indices.shape.rank:
             raise ValueError("batch shape from indices does not match params shape")
-        check = assert_equal(params.row_splits, indices.row_splits, message=_OTHER_ROWS)
+        check = assert_equal(params.row_splits, indices.row_splits)
         with control_dependencies([check]):
             return indices.with_values(batch_gather(params.values, indices.values))
     lengths = indices.row_lengths()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import SparseTensor, SparseTensorValue
+from everflow.framework.composites import IndexedSlices, SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.framework.static_values import known_shape, known_value
+from everflow.framework.static_values import known_shape
 from everflow.ops import array, math
-from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.control_flow.conditionals import Assert, cond
+from everflow.ops.ragged.functions import range as ragged_range
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import ragged_value
 
@@ -31,63 +30,82 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
         tensor = convert_to_tensor(tensor, name="tensor")
         tensor.shape.with_rank_at_least(ragged_rank + 1)
         shape = array.shape(tensor, out_type=row_splits_dtype)
-        if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float)):
-            return _from_nested_lengths(tensor, lengths, row_splits_dtype)
         columns = shape[1]
+        if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float)):
+            return _from_nested_lengths(tensor, lengths, columns)
         if ragged_rank > 1:
-            # The outer dimensions become one, whose rows are then uniform.
-            flat = array.reshape(tensor, array.concat([array.constant([-1], row_splits_dtype), shape[ragged_rank:]], 0))
-            flat.set_shape(_flattened_static(tensor.shape, ragged_rank))
-            result = ragged_from_tensor(flat, lengths, padding, 1, None, row_splits_dtype)
-            slices = math.cumprod(shape)
-            for axis in range(ragged_rank - 1, 0, -1):
-                splits = math.range(slices[axis - 1] + 1) * shape[axis]
-                result = RaggedTensor(result, splits, internal=True)
-            return result
+            return _several_dimensions(tensor, lengths, padding, ragged_rank, shape)
         if lengths is None and padding is not None:
-            lengths = _lengths_without(
-                tensor, convert_to_tensor(padding, name="padding", dtype=tensor.dtype), row_splits_dtype
-            )
+            lengths = _lengths_without(tensor, padding, columns)
         if lengths is not None:
-            lengths = math.cast(
-                convert_to_tensor(lengths, name="lengths", preferred_dtype=row_splits_dtype), row_splits_dtype
-            )
-            lengths.shape.assert_has_rank(1)
-            lengths = math.minimum(math.maximum(lengths, 0), columns)
-            splits = array.concat([array.zeros([1], row_splits_dtype), math.cumsum(lengths)], axis=0)
-            return RaggedTensor(
-                array.boolean_mask(tensor, array.sequence_mask(lengths, columns)), splits, internal=True
-            )
+            return _of_lengths(tensor, lengths, columns)
         rows = shape[0]
         count = rows * columns
         splits = math.range(rows + 1) * columns
         values = array.reshape(tensor, array.concat([[count], shape[2:]], axis=0))
         values.set_shape(_flattened_static(tensor.shape))
-        rows = tensor.shape.size(0)
-        splits.set_shape([None if rows is None else rows + 1])
+        _known_rows(splits, tensor.shape)
         return RaggedTensor(values, splits, internal=True)
+
+
+def _known_rows(splits, shape):
+    rows = shape.size(0) if shape.rank is not None else None
+    splits.set_shape([None if rows is None else rows + 1])
+
+
+def _several_dimensions(tensor, lengths, padding, ragged_rank, shape):
+    """The outer dimensions become one, whose rows are then uniform."""
+    flat = array.reshape(tensor, array.concat([array.constant([-1], shape.dtype), shape[ragged_rank:]], 0))
+    flat.set_shape(_flattened_static(tensor.shape, ragged_rank))
+    result = ragged_from_tensor(flat, lengths, padding, 1, None, shape.dtype)
+    slices = math.cumprod(shape)
+    for axis in range(ragged_rank - 1, 0, -1):
+        splits = math.range(slices[axis - 1] + 1) * shape[axis]
+        if axis == 1:
+            _known_rows(splits, tensor.shape)
+        result = RaggedTensor(result, splits, internal=True)
+    return result
+
+
+def _of_lengths(tensor, lengths, columns):
+    """Rows of a matrix up to a length for each, which is not more than it has columns."""
+    lengths = raw.Cast(
+        x=convert_to_tensor(lengths, name="lengths", preferred_dtype=columns.dtype), DstT=columns.dtype.base_dtype
+    )
+    lengths.shape.assert_has_rank(1)
+    lengths = math.maximum(math.minimum(lengths, columns), 0)
+    ends = math.cumsum(lengths)
+    splits = array.concat([array.zeros([1], lengths.dtype), ends], axis=0)
+    return RaggedTensor(array.boolean_mask(tensor, array.sequence_mask(lengths, columns)), splits, internal=True)
 
 
 def _flattened_static(shape, dimensions=2):
     return TensorShape([shape[:dimensions].num_elements()]).concatenate(shape[dimensions:])
 
 
-def _from_nested_lengths(tensor, lengths, row_splits_dtype):
-    """Lengths for several dimensions, outermost first."""
-    if len(lengths) == 1:
-        return ragged_from_tensor(tensor, lengths[0], None, 1, None, row_splits_dtype)
-    outer = ragged_from_tensor(tensor, lengths[0], None, 1, None, row_splits_dtype)
-    return outer.with_values(_from_nested_lengths(outer.values, lengths[1:], row_splits_dtype))
+def _from_nested_lengths(tensor, lengths, columns):
+    """Lengths for several dimensions, outermost first: what a ragged tensor of them would cover is kept."""
+
+    def rows_of(values):
+        return RaggedTensor.from_nested_row_lengths(values, lengths, validate=False)
+
+    covered = rows_of(array.ones([math.reduce_sum(lengths[-1])], dtypes.bool)).to_tensor(default_value=False)
+    return rows_of(array.boolean_mask(tensor, covered))
 
 
-def _lengths_without(tensor, padding, dtype):
+def _lengths_without(tensor, padding, columns):
     """How long each row is up to its last element that is not padding."""
-    kept = math.not_equal(tensor, padding)
-    kept_rank = kept.shape.rank
-    if kept_rank is not None and kept_rank > 2:
-        kept = math.reduce_any(kept, axis=list(range(2, kept_rank)))
-    positions = math.range(1, array.shape(tensor, out_type=dtype)[1] + 1)
-    return math.reduce_max(math.cast(kept, dtype) * positions, axis=1)
+    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
+    padding.shape.assert_is_compatible_with(tensor.shape[2:])
+    padded = math.equal(padding, tensor)
+    rank = array.rank(tensor)
+    inner = math.range(2, rank)
+    padded = cond(math.greater(rank, 2), lambda: math.reduce_all(padded, axis=inner), lambda: padded)
+    kept = math.cast(math.logical_not(padded), columns.dtype)
+    positions = array.expand_dims(math.range(1, columns + 1), 0)
+    lengths = math.reduce_max(kept * positions, axis=1)
+    lengths.set_shape([None] if tensor.shape.rank is None else tensor.shape[:1])
+    return lengths
 
 
 def ragged_from_sparse(st_input, name, row_splits_dtype):
@@ -102,42 +120,62 @@ def ragged_from_sparse(st_input, name, row_splits_dtype):
             rank = st_input.indices.shape.size(1)
         if rank != 2:
             raise ValueError(f"rank(st_input) must be 2, got {rank}")
-        rows = math.cast(st_input.indices[:, 0], row_splits_dtype)
-        columns = math.cast(st_input.indices[:, 1], row_splits_dtype)
-        nrows = math.cast(st_input.dense_shape[0], row_splits_dtype)
-        result = RaggedTensor.from_value_rowids(st_input.values, rows, nrows, validate=False)
-        expected = math.range(array.size(columns, out_type=row_splits_dtype)) - array.gather(result.row_starts(), rows)
-        check = raw.Assert(
-            condition=math.reduce_all(math.equal(columns, expected)), data=["SparseTensor is not right-ragged"]
-        )
-        return RaggedTensor(with_dependencies([check], st_input.values), result.row_splits, internal=True)
+        with control_dependencies([_without_gaps(st_input)]):
+            rows = math.cast(st_input.indices[:, 0], row_splits_dtype)
+            nrows = math.cast(st_input.dense_shape[0], row_splits_dtype)
+            return RaggedTensor.from_value_rowids(st_input.values, rows, nrows, validate=False)
+
+
+def _without_gaps(sparse):
+    """A check that the columns of each row go from 0 upwards."""
+    rows, columns = sparse.indices[:, :-1], sparse.indices[:, -1]
+    new_row = math.reduce_any(math.not_equal(rows[1:], rows[:-1]), axis=1)
+    begins = math.equal(columns[1:], 0)
+    goes_on = math.equal(columns[1:], columns[:-1] + 1)
+    right = array.where(new_row, begins, goes_on)
+    first = math.reduce_all(math.equal(columns[:1], 0))
+    return Assert(
+        math.logical_and(first, math.reduce_all(right)),
+        ["SparseTensor is not right-ragged", "indices =", sparse.indices],
+    )
 
 
 def ragged_to_tensor(rt, default_value, name):
-    """See `RaggedTensor.to_tensor`."""
+    """See `RaggedTensor.to_tensor`. The place of each value in the rows is drawn as TensorFlow 1.15 draws it: what a row
+    lacks is taken from behind the values, where the default stands.
+    """
     with name_scope(name, "RaggedToTensor", [rt, default_value]):
+        if default_value is not None:
+            default_value = convert_to_tensor(default_value, name="default_value", dtype=rt.dtype)
+        values, splits = rt.values, rt.row_splits
+        if isinstance(values, RaggedTensor):
+            values = ragged_to_tensor(values, default_value, None)
+        if default_value is not None:
+            default_value = _for_values(default_value, values)
+        lengths = splits[1:] - splits[:-1]
+        count = array.shape(splits, out_type=splits.dtype)[0] - 1
+        width = math.maximum(math.reduce_max([lengths]), 0)
+        shape = array.shape(values, out_type=splits.dtype)
+        value_shape, behind = shape[1:], shape[0]
         if default_value is None:
-            default_value = array.zeros((), rt.dtype)
-        default_value = convert_to_tensor(default_value, name="default_value", dtype=rt.dtype)
-        inner = rt.flat_values.shape.rank
-        if inner is not None and default_value.shape.rank is not None and default_value.shape.rank >= inner:
-            raise ValueError(f"default_value must have the shape of a value or less, not {default_value.shape}")
-        splits = list(rt.nested_row_splits)
-        result = raw.RaggedTensorToTensor(
-            shape=math.cast(-1, splits[0].dtype),
-            values=rt.flat_values,
-            default_value=default_value,
-            row_partition_tensors=splits,
-            row_partition_types=["ROW_SPLITS"] * len(splits),
-        )
-        result.set_shape(TensorShape([rt.shape[0], *map(_widest_row, splits)]).concatenate(rt.flat_values.shape[1:]))
-        return result
+            default_value = array.zeros(value_shape, rt.dtype)
+        starts, limits = array.expand_dims(splits[:-1], 1), array.expand_dims(splits[1:], 1)
+        columns = array.expand_dims(math.range(0, width), 0)
+        values = array.concat([values, array.stack([default_value])], axis=0)
+        places = starts + columns
+        inside = math.less(places, limits)
+        return array.gather(values, array.where(inside, places, array.fill(array.stack([count, width]), behind)))
 
 
-def _widest_row(splits):
-    """The length of the longest row, where splits are known while the graph is drawn."""
-    known = known_value(splits)
-    return None if known is None else int(np.diff(known).max(initial=0))
+def _for_values(default_value, values):
+    """The default in the shape of a value."""
+    shape = default_value.shape
+    if shape.rank is not None and values.shape.rank is not None and shape.rank >= values.shape.rank:
+        raise ValueError(f"default_value must have the shape of a value or less, not {shape}")
+    if shape.rank is not None and values.shape.rank is not None and shape.rank == values.shape.rank - 1:
+        shape.assert_is_compatible_with(values.shape[1:])
+        return default_value
+    return array.broadcast_to(default_value, array.shape(values)[1:])
 
 
 @shape_rule("RaggedTensorToTensor")
@@ -215,15 +253,14 @@ def _to_sparse_grad(op, _, values_grad, *rest):
 
 @gradient("RaggedGather")
 def _gather_grad(op, *grads):
-    """The gathered rows' gradients, added where they came from."""
-    count = op.attrs["PARAMS_RAGGED_RANK"]
-    splits, values, indices = op.inputs[:count], op.inputs[count], op.inputs[count + 1]
+    """The gathered rows' gradients, as slices of where they came from."""
+    splits, values, indices = op.inputs[0], op.inputs[-2], op.inputs[-1]
     if op.attrs["PARAMS_RAGGED_RANK"] != 1 or op.attrs["OUTPUT_RAGGED_RANK"] != 1:
         raise ValueError("The gradient of RaggedGather is there for one ragged dimension and a vector of indices")
-    starts, limits = array.gather(splits[0][:-1], indices), array.gather(splits[0][1:], indices)
-    positions = raw.RaggedRange(starts=starts, limits=limits, deltas=array.ones([], starts.dtype)).rt_dense_values
-    total = math.unsorted_segment_sum(grads[-1], positions, array.shape(values)[0])
-    return [None] * count + [total, None]
+    indices = array.reshape(indices, [-1])
+    starts, limits = array.gather(splits, indices), array.gather(splits[1:], indices)
+    places = ragged_range(starts, limits, row_splits_dtype=splits.dtype).values
+    return [None, IndexedSlices(grads[-1], places, array.shape(values)), None]
 
 
 @gradient("RaggedTensorToTensor")

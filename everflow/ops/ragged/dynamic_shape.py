@@ -143,7 +143,7 @@ class RaggedTensorDynamicShape:
         else:
             fits = math.equal(self.dimension_size(axis), 1)
         words = "A dimension can't be broadcast: it is neither 1 nor of the other's size. Dimension:"
-        check = Assert(fits, [words, axis, "lengths=", lengths, "dim_size=", self.dimension_size(axis)])
+        check = Assert(fits, [words, axis, "lengths=", lengths, "dim_size=", self.dimension_size(axis)], summarize=10)
         with control_dependencies([check]):
             if self.is_ragged(axis):
                 return RaggedTensorDynamicShape(self._partitioned, array.identity(self._inner))

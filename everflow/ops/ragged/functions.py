@@ -11,6 +11,7 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
 from everflow.ops.checks.values import assert_equal, assert_less
+from everflow.ops.ragged.segments import joined_splits, lengths_to_splits, row_splits_to_segment_ids
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from everflow.ops.ragged.value import RaggedTensorValue
 
@@ -56,7 +57,7 @@ def map_flat_values(op, *args, **kwargs):
 
 
 def _same_rows(ragged):
-    """Assertions that ragged tensors have the same row splits, left out where they are the same tensors."""
+    """Assertions that ragged tensors have the same row splits."""
     first, checks = ragged[0], []
     for other in ragged[1:]:
         if other.ragged_rank != first.ragged_rank:
@@ -64,8 +65,7 @@ def _same_rows(ragged):
         if other.row_splits.dtype != first.row_splits.dtype:
             raise ValueError(f"{_IDENTICAL}, of one dtype: with_row_splits_dtype() brings them to it")
         for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
-            if a is not b:
-                checks.append(assert_equal(a, b, message=_IDENTICAL))
+            checks.append(assert_equal(a, b, message=_IDENTICAL))
     return checks
 
 
@@ -127,40 +127,64 @@ def boolean_mask(data, mask, name=None):
             raise ValueError("mask.shape.ndims must be known statically.")
         if mask.shape.rank == 0:
             raise ValueError("mask cannot be scalar.")
-        return _masked(data, mask)
+        if isinstance(mask, RaggedTensor):
+            return _masked_by_rows(data, mask)
+        if not isinstance(data, RaggedTensor):
+            return _masked_dense(data, mask)
+        if mask.shape.rank > 1:
+            rows = data.row_splits.dtype
+            mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1, row_splits_dtype=rows)
+            return boolean_mask(data, mask)
+        lengths = array.boolean_mask(data.row_lengths(), mask)
+        splits = lengths_to_splits(lengths)
+        of_values = array.gather(mask, row_splits_to_segment_ids(data.row_splits))
+        return RaggedTensor(boolean_mask(data.values, of_values), splits, internal=True)
 
 
-def _masked(data, mask):
-    """A mask of more than one dimension goes row by row: what it keeps of all rows, and how much of each."""
-    if isinstance(data, RaggedTensor) and isinstance(mask, RaggedTensor):
-        if data.row_splits.dtype != mask.row_splits.dtype:
-            raise ValueError("data and mask must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype")
-    if not isinstance(mask, RaggedTensor) and mask.shape.rank == 1:
-        if isinstance(data, RaggedTensor):
-            return gather(data, array.squeeze(array.where(mask), axis=[1]))
-        return array.boolean_mask(data, mask)
-    kind = next((x.row_splits.dtype for x in (data, mask) if isinstance(x, RaggedTensor)), dtypes.int64)
-    if not isinstance(mask, RaggedTensor):
-        mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1, row_splits_dtype=kind)
+def _masked_by_rows(data, mask):
+    """What a ragged mask keeps of each of its innermost rows; all rows around them stay."""
     if not isinstance(data, RaggedTensor):
-        data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=kind)
-    rows = mask.row_splits
-    checks = [] if data.row_splits is rows else [assert_equal(data.row_splits, rows, message=_IDENTICAL)]
-    with control_dependencies(checks):
-        kept = _masked(data.values, mask.values)
-        # All rows of an outer dimension are kept.
-        alone = not isinstance(mask.values, RaggedTensor) and mask.values.shape.rank == 1
-        lengths = row_sums(mask.with_values(math.cast(mask.values, rows.dtype))) if alone else mask.row_lengths()
-        return RaggedTensor.from_row_lengths(kept, lengths, validate=False)
+        data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
+    elif data.row_splits.dtype != mask.row_splits.dtype:
+        raise ValueError("data and mask must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype")
+    pairs = zip(mask.nested_row_splits, data.nested_row_splits)
+    with control_dependencies([assert_equal(of_mask, of_data, message=_IDENTICAL) for of_mask, of_data in pairs]):
+        outer = list(mask.nested_row_splits[:-1])
+        for _ in outer:
+            data, mask = data.values, mask.values
+        if mask.values.shape.rank == 1:
+            kept = math.reduce_sum(mask.with_values(math.cast(mask.values, mask.row_splits.dtype)), axis=1)
+            outer.append(lengths_to_splits(kept))
+        else:
+            outer.append(mask.row_splits)
+        result = boolean_mask(data.values, mask.values)
+        for splits in reversed(outer):
+            result = RaggedTensor(result, splits, internal=True)
+        return result
 
 
-def row_sums(rt):
-    """The sum of each row of a ragged tensor with one ragged dimension."""
-    return math.unsorted_segment_sum(rt.values, rt.value_rowids(), rt.nrows())
+def _masked_dense(data, mask):
+    """What a mask keeps of a tensor: a vector, or rows of the lengths that are left of the mask's innermost ones."""
+    kept = array.boolean_mask(data, mask)
+    rank = mask.shape.rank
+    if rank == 1:
+        return kept
+    lengths = array.reshape(math.count_nonzero(mask, axis=-1), [-1])
+    result = RaggedTensor.from_row_lengths(kept, lengths, validate=False)
+    if rank == 2:
+        return result
+    shape = array.shape(mask, out_type=dtypes.int64)
+    ends = math.cumprod(shape) + 1
+    for axis in builtins.range(rank - 2, 0, -1):
+        width, end = shape[axis], ends[axis - 1]
+        result = RaggedTensor(result, math.range(end) * width, internal=True)
+    return result
 
 
-def gather(params, indices, name=None):
+def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """Rows of a ragged (or dense) tensor; ragged indices give ragged results."""
+    if (batch_dims if axis is None else axis) != 0 or batch_dims != 0:
+        raise ValueError("Ragged tensors are gathered from along their first dimension only")
     with name_scope(name, "RaggedGather", [params, indices]):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
         if isinstance(indices, RaggedTensor):
@@ -169,8 +193,6 @@ def gather(params, indices, name=None):
             return array.gather(params, indices)
         if indices.shape.rank is None:
             raise ValueError("rank(indices) must be known statically")
-        if indices.shape.rank == 0:
-            return params[indices]
         made = raw.RaggedGather(
             params_nested_splits=list(params.nested_row_splits),
             params_dense_values=params.flat_values,
@@ -195,61 +217,72 @@ def stack(values, axis=0, name=None):
         name: The name of the operation in the graph.
 
     Returns:
-        A RaggedTensor.
+        A RaggedTensor; a Tensor where vectors or scalars are stacked.
 
     Example:
-        >>> sess.run(tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])).to_list()
-        [[1, 2], [3]]
+        >>> sess.run(tf.ragged.stack([tf.constant([[1, 2]]), tf.constant([[3]])])).to_list()
+        [[[1, 2]], [[3]]]
     """
     with name_scope(name, "RaggedConcat", values):
         return _joined(values, axis, True)
 
 
 def _joined(values, axis, stacked):
-    parts = [as_ragged_or_tensor(v) for v in values]
+    parts = [as_ragged_or_tensor(v, "rt_input") for v in values]
     rank = next((p.shape.rank for p in parts if p.shape.rank is not None), None)
-    if rank is None:
-        raise ValueError("The rank of at least one value must be known")
     if not isinstance(axis, int):
         raise TypeError(f"axis must be an int; got {type(axis).__name__}")
     if len(parts) == 1 and not stacked:
         return parts[0]
-    axis = positive_axis(axis, rank + 1 if stacked else rank)
+    axis = positive_axis(axis, rank + 1 if stacked and rank is not None else rank)
     if len(parts) == 1:
         return expand_dims(parts[0], axis)
-    if not stacked and not any(isinstance(p, RaggedTensor) for p in parts):
-        return array.concat(parts, axis)
+    # A dense result is there for vectors and scalars alone, and for what has nothing ragged to be joined.
+    if not any(isinstance(p, RaggedTensor) for p in parts) and (not stacked or axis > 0 or rank in (0, 1)):
+        return array.stack(parts, axis) if stacked else array.concat(parts, axis)
     splits_dtype = next((p.row_splits.dtype for p in parts if isinstance(p, RaggedTensor)), dtypes.int64)
-    if axis == 0:
-        if stacked and rank == 1:
-            counts = array.stack([array.shape(p, out_type=splits_dtype)[0] for p in parts])
-            return RaggedTensor.from_row_lengths(array.concat(parts, 0), counts, validate=False)
-        joined = _joined_rows([_ragged_to(p, max(_depth(parts), 1), splits_dtype) for p in parts])
-        if not stacked:
-            return joined
-        counts = array.stack(
-            [p.nrows() if isinstance(p, RaggedTensor) else array.shape(p, out_type=splits_dtype)[0] for p in parts]
-        )
-        return RaggedTensor.from_row_lengths(joined, math.cast(counts, splits_dtype), validate=False)
     parts = [_ragged_to(p, max(_depth(parts), 1), splits_dtype) for p in parts]
+    if axis == 0:
+        return _below_each_other(parts, stacked)
     if axis == 1:
-        # Row i of part k stands at k * rows + i of all parts below each other; bring them together by i.
-        rows = parts[0].nrows()
-        tall = _joined_rows(parts)
-        order = array.reshape(array.transpose(array.reshape(math.range(rows * len(parts)), [len(parts), -1])), [-1])
-        turned = gather(tall, order)
-        if stacked:
-            return RaggedTensor(turned, math.range(rows + 1) * len(parts), internal=True)
-        return RaggedTensor(turned.values, turned.row_splits[:: len(parts)], internal=True)
+        return _side_by_side(parts, stacked)
     # Rows are joined one by one, so all parts have to have rows alike.
     first = parts[0].row_splits
     others = [p.row_splits for p in parts[1:] if p.row_splits is not first]
-    alike = [assert_equal(splits, first, message=_IDENTICAL) for splits in others]
+    alike = [assert_equal(first, splits, message=_IDENTICAL) for splits in others]
     with control_dependencies(alike):
         inner = [p.values for p in parts]
         if stacked and not any(isinstance(p, RaggedTensor) for p in inner):
             return parts[0].with_values(array.stack(inner, axis - 1))
         return parts[0].with_values(_joined(inner, axis - 1, stacked))
+
+
+def _below_each_other(parts, stacked):
+    """Ragged tensors joined along their first dimension, or each as one row."""
+    result = array.concat([p.flat_values for p in parts], axis=0)
+    joined = [joined_splits(level) for level in zip(*(p.nested_row_splits for p in parts))]
+    for splits in reversed(joined):
+        result = RaggedTensor(result, splits, internal=True)
+    if not stacked:
+        return result
+    return RaggedTensor(result, lengths_to_splits(array.stack([p.nrows() for p in parts])), internal=True)
+
+
+def _side_by_side(parts, stacked):
+    """Row i of part k stands at k * rows + i of all parts below each other; they are brought together by i."""
+    count = len(parts)
+    rows = parts[0].nrows()
+    words = "Ragged tensors that are joined side by side must have as many rows"
+    with control_dependencies([assert_equal(p.nrows(), rows, message=words) for p in parts[1:]]):
+        tall = _below_each_other(parts, False)
+        order = array.reshape(array.transpose(array.reshape(math.range(rows * count), [count, -1])), [-1])
+        turned = gather(tall, order)
+        if stacked:
+            return RaggedTensor(turned, math.range(0, rows * count + 1, count), internal=True)
+        splits = turned.row_splits[::count]
+        for p in parts:
+            splits.set_shape(p.row_splits.shape)
+        return RaggedTensor(turned.values, splits, internal=True)
 
 
 def _depth(parts):
@@ -265,18 +298,9 @@ def _ragged_to(value, ragged_rank, splits_dtype):
     return value.with_row_splits_dtype(splits_dtype)
 
 
-def _joined_rows(parts):
-    values = [p.values for p in parts]
-    joined = _joined_rows(values) if isinstance(values[0], RaggedTensor) else array.concat(values, 0)
-    splits = [parts[0].row_splits]
-    for p in parts[1:]:
-        before = splits[-1][-1]
-        splits.append(p.row_splits[1:] + before)
-    return RaggedTensor(joined, array.concat(splits, 0), internal=True)
-
-
-def expand_dims(input, axis, name=None):
+def expand_dims(input, axis=None, name=None, dim=None):
     """A dimension of size 1 added."""
+    axis = dim if axis is None else axis
     with name_scope(name, "RaggedExpandDims", [input]):
         rt = as_ragged_or_tensor(input, "input")
         if not isinstance(rt, RaggedTensor):
@@ -310,10 +334,11 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     """
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         data = as_ragged_or_tensor(data, "data")
-        partitions = as_ragged_or_tensor(partitions, "partitions")
+        kind = data.row_splits.dtype if isinstance(data, RaggedTensor) else None
+        partitions = as_ragged_or_tensor(partitions, "partitions", preferred_dtype=kind)
         num_partitions = convert_to_tensor(num_partitions, name="num_partitions", preferred_dtype=partitions.dtype)
-        if isinstance(data, RaggedTensor):
-            partitions = map_flat_values(math.cast, partitions, dtype=data.row_splits.dtype)
+        if kind is not None:
+            partitions = math.cast(partitions, kind)
         num_partitions = math.cast(num_partitions, partitions.dtype)
         if partitions.shape.rank is None:
             raise ValueError("partitions must have known rank")
@@ -334,7 +359,7 @@ def _stacked_partitions(data, partitions, num_partitions):
         words = "partitions must be less than num_partitions"
         with control_dependencies([assert_less(ids[-1:], num_partitions, message=words)]):
             return RaggedTensor.from_value_rowids(values, ids, nrows=num_partitions, validate=False)
-    kind = next((x.row_splits.dtype for x in (data, partitions) if isinstance(x, RaggedTensor)), dtypes.int64)
+    kind = next((x.row_splits.dtype for x in (data, partitions) if isinstance(x, RaggedTensor)), partitions.dtype)
     depth = max(partitions.ragged_rank if isinstance(partitions, RaggedTensor) else rank - 1, 1)
     data, partitions = (
         x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x, ragged_rank=depth, row_splits_dtype=kind)

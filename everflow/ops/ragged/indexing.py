@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
+from everflow.ops.control_flow.conditionals import cond
 from everflow.ops.ragged import functions
 from everflow.ops.ragged.tensor import RaggedTensor
 
@@ -16,41 +18,35 @@ def getitem(rt, key):
     """
     scope = [rt, *([k for k in key if isinstance(k, Tensor)] if isinstance(key, (list, tuple)) else [])]
     with name_scope(None, "RaggedGetItem", scope):
-        if isinstance(key, RaggedTensor) or isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.bool:
-            return functions.boolean_mask(rt, key)
-        keys = list(key) if isinstance(key, (list, tuple)) else [key]
-        return _pick(rt, _without_ellipsis(keys, rt.shape.rank))
+        return _pick(rt, list(key) if isinstance(key, (list, tuple)) else [key])
 
 
 def _without_ellipsis(keys, rank):
+    """Keys of which the first is none: `...` becomes `:, ...` while it stands for some dimension."""
     if sum(k is Ellipsis for k in keys) > 1:
         raise ValueError("Only one ellipsis allowed")
-    if not any(k is Ellipsis for k in keys):
+    if not keys or keys[0] is not Ellipsis:
         return keys
     if rank is None:
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
-    at = next(i for i, k in enumerate(keys) if k is Ellipsis)
-    missing = rank - sum(k is not None for k in keys) + 1
-    return [*keys[:at], *[slice(None)] * max(missing, 0), *keys[at + 1 :]]
+    named = sum(k is not None for k in keys[1:])
+    return [slice(None), *keys] if rank > named else keys[1:]
 
 
 def _pick(rt, keys):
+    keys = _without_ellipsis(keys, rt.shape.rank)
     if not keys:
         return rt
-    if not isinstance(rt, RaggedTensor):
-        return rt[tuple(keys)]
     key, rest = keys[0], keys[1:]
     if key is None:
-        return functions.expand_dims(_pick(rt, rest), 0)
+        inner = _pick(rt, rest)
+        count = array.shape(inner.row_splits, out_type=inner.row_splits.dtype)[0] - 1
+        return RaggedTensor(inner, array.stack([0, count]), internal=True)
     if isinstance(key, slice):
         return _inside(_rows(rt, key), rest)
     starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
-    row = _value_slice(rt.values, starts[key], limits[key])
-    return _pick(row, rest) if isinstance(row, RaggedTensor) else row[tuple(rest)]
-
-
-def _value_slice(values, start, limit):
-    return _rows(values, slice(start, limit)) if isinstance(values, RaggedTensor) else values[start:limit]
+    row = rt.values[starts[key] : limits[key]]
+    return row[tuple(rest)]
 
 
 def _is_whole(key):
@@ -58,18 +54,38 @@ def _is_whole(key):
 
 
 def _rows(rt, key):
+    """Some of the rows. Those that follow each other are a piece of the values; others are put together."""
     if _is_whole(key):
         return rt
-    return functions.gather(rt, math.range(rt.nrows())[key])
+    starts, limits = rt.row_splits[:-1][key], rt.row_splits[1:][key]
+    zero = array.zeros([1], rt.row_splits.dtype)
+    if key.step is not None and (isinstance(key.step, Tensor) or key.step != 1):
+        return _values_between(rt, starts, limits, 1)
+    # Without any row the splits are a single zero.
+    splits = array.concat([zero[array.size(starts) :], starts[:1], limits], axis=0)
+    first = splits[0]
+    return RaggedTensor(rt.values[first : splits[-1]], splits - first, internal=True)
+
+
+def _values_between(rt, starts, limits, step):
+    """Rows that go through the values of `rt` from each start to its limit."""
+    dtype = rt.row_splits.dtype
+    step = math.cast(convert_to_tensor(step, name="step"), dtype)
+    found = raw.RaggedRange(starts=starts, limits=limits, deltas=step, Tsplits=dtype)
+    gather = functions.gather if isinstance(rt.values, RaggedTensor) else array.gather
+    return RaggedTensor(gather(rt.values, found.rt_dense_values), found.rt_nested_splits, internal=True)
 
 
 def _inside(rt, keys):
     """What keys for the dimensions inside the rows pick."""
+    keys = _without_ellipsis(keys, None if rt.shape.rank is None else rt.shape.rank - 1)
     if not keys:
         return rt
     key, rest = keys[0], keys[1:]
     if key is None:
-        return functions.expand_dims(_inside(rt, rest), 1)
+        inner = _inside(rt, rest)
+        ones = math.range(array.shape(inner.row_splits, out_type=inner.row_splits.dtype)[0])
+        return RaggedTensor(inner, ones, internal=True)
     if not isinstance(key, slice):
         raise ValueError("Cannot index into an inner ragged dimension.")
     if not _is_whole(key):
@@ -81,27 +97,21 @@ def _inside(rt, keys):
 
 
 def _columns(rt, key):
-    dtype = rt.row_splits.dtype
-    lengths, starts = rt.row_lengths(), rt.row_starts()
-    step = 1 if key.step is None else key.step
-    if not isinstance(step, int) or step == 0:
-        raise ValueError("The step of a slice in a ragged dimension must be a number that is not 0")
-    low, high = (0, lengths) if step > 0 else (-1, lengths - 1)
+    """The same piece of every row. As in TensorFlow a bound of 0 is none, and steps backwards find nothing."""
+    starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
+    if isinstance(key.start, Tensor) or key.start:
+        starts = _within_rows(rt, key.start)
+    if isinstance(key.stop, Tensor) or key.stop:
+        limits = _within_rows(rt, key.stop)
+    return _values_between(rt, starts, limits, 1 if key.step is None else key.step)
 
-    def place(bound, default):
-        if bound is None:
-            return default
-        bound = math.cast(bound, dtype) if isinstance(bound, Tensor) else bound
-        bound = (
-            array.where_v2(math.less(bound, 0), bound + lengths, bound)
-            if isinstance(bound, Tensor)
-            else bound + lengths
-            if bound < 0
-            else bound
-        )
-        return math.minimum(math.maximum(math.cast(bound, dtype), math.cast(low, dtype)), high)
 
-    begin = place(key.start, array.zeros_like(lengths) if step > 0 else lengths - 1)
-    end = place(key.stop, lengths if step > 0 else array.zeros_like(lengths) - 1)
-    places = functions.range(starts + begin, starts + end, math.cast(step, dtype), row_splits_dtype=dtype)
-    return places.with_values(functions.gather(rt.values, places.values))
+def _within_rows(rt, bound):
+    """Where `bound` is in each row, counted from its end if it is negative."""
+    starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
+    from_start = lambda: math.minimum(starts + bound, limits)  # noqa: E731
+    from_end = lambda: math.maximum(limits + bound, starts)  # noqa: E731
+    if isinstance(bound, Tensor):
+        bound = math.cast(bound, starts.dtype)
+        return cond(math.greater_equal(bound, 0), from_start, from_end)
+    return from_start() if bound >= 0 else from_end()

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.indexing import both_given
 from everflow.ops.array.sequences import int_tensor, positive_axis
-from everflow.ops.checks.values import assert_equal
-from everflow.ops.ragged.functions import gather, map_flat_values
+from everflow.ops.control_flow.conditionals import Assert
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.ragged.functions import concat, expand_dims, gather, map_flat_values
 from everflow.ops.ragged.segments import lengths_to_splits, repeat_ranges
-from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor, nvals
+
+_NOT_ONE = "A dimension that is dropped must be of size 1"
 
 
 def rank(input, name=None):
     """The number of dimensions, ragged ones counted in."""
-    with name_scope(name, "RaggedRank", [input]) as name:
-        if input.shape.rank is not None:
-            return array.constant(input.shape.rank, dtypes.int32, name=name)
+    with name_scope(name, "RaggedRank", [input]):
         return input.ragged_rank + array.rank(input.flat_values)
+
+
+def size(input, name=None, out_type=dtypes.int32):
+    """The number of values."""
+    return array.size(as_ragged_or_tensor(input).flat_values, name, out_type)
 
 
 def where(condition, x=None, y=None, name=None):
@@ -39,18 +45,29 @@ def where(condition, x=None, y=None, name=None):
         if not isinstance(x, RaggedTensor) and not isinstance(y, RaggedTensor):
             return array.where(condition, x, y)
         condition.shape.assert_has_rank(1)
-        both = array.concat([x, y], axis=0)
-        rows = math.range(x.nrows() if isinstance(x, RaggedTensor) else array.shape(x, out_type=dtypes.int64)[0])
-        return gather(both, array.where(condition, rows, rows + array.shape(rows, out_type=rows.dtype)[0]))
+        both = concat([x, y], axis=0)
+        of_x, of_y = nvals(x, dtypes.int64), nvals(y, dtypes.int64)
+        in_x = math.range(of_x)
+        return gather(both, array.where(condition, in_x, of_x + math.range(of_y)))
 
 
 def _indices(condition):
     if not isinstance(condition, RaggedTensor):
         return array.where(condition)
-    inner = math.cast(_indices(condition.values), condition.row_splits.dtype)
-    rows = array.gather(condition.value_rowids(), inner[:, 0])
-    columns = inner[:, 0] - array.gather(condition.row_starts(), rows)
-    return math.cast(array.concat([array.stack([rows, columns], axis=1), inner[:, 1:]], axis=1), dtypes.int64)
+    inner = _indices(condition.values)
+    place = inner[:, 0]
+    rows = array.gather(condition.value_rowids(), place)
+    columns = place - array.gather(condition.row_splits, rows)
+    outer = [array.expand_dims(rows, 1), array.expand_dims(columns, 1)]
+    return array.concat([*outer, inner[:, 1:]], axis=1)
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    """A dimension of size `depth` for the values of a ragged tensor."""
+    with name_scope(name, "RaggedOneHot", [indices]):
+        if axis is not None and axis >= 0:
+            axis -= indices.ragged_rank
+        return indices.with_flat_values(array.one_hot(indices.flat_values, depth, on_value, off_value, axis, dtype))
 
 
 def gather_nd(params, indices, name=None, batch_dims=0):
@@ -59,19 +76,38 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         raise ValueError(f"gather_nd of a ragged tensor can't have batch_dims; got {batch_dims}")
     with name_scope(name, "RaggedGatherNd", [params, indices]):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
-        if isinstance(indices, RaggedTensor):
-            return indices.with_flat_values(gather_nd(params, indices.flat_values))
-        depth = indices.shape.size(-1)
+        rank, depth = indices.shape.rank, indices.shape.size(-1) if indices.shape.rank else None
         if depth is None:
             raise ValueError("indices.shape[-1] must be statically known.")
+        if not isinstance(indices, RaggedTensor) and isinstance(params, RaggedTensor) and rank > 2:
+            kind = params.row_splits.dtype
+            indices = RaggedTensor.from_tensor(indices, ragged_rank=rank - 2, row_splits_dtype=kind)
+        if isinstance(indices, RaggedTensor):
+            return indices.with_values(gather_nd(params, indices.values))
         if not isinstance(params, RaggedTensor):
             return array.gather_nd(params, indices)
+        if depth == 0:
+            dimensions = params.ragged_rank + array.rank(params.flat_values)
+            outer = expand_dims(params, 0)
+            lead = array.shape(indices)[:-1]
+            once = array.ones([dimensions], dtypes.int32)
+            return tile(outer, array.concat([lead, once], axis=0))
         if depth == 1:
-            return gather(params, array.squeeze(indices, axis=[-1]))
-        indices = math.cast(indices, params.row_splits.dtype)
-        flat = array.gather(params.row_starts(), indices[..., 0]) + indices[..., 1]
-        rest = array.concat([array.expand_dims(flat, -1), indices[..., 2:]], axis=-1)
-        return gather_nd(params.values, rest)
+            return gather(params, array.reshape(indices, [-1]))
+        return _elements(params, math.cast(indices, params.row_splits.dtype), depth)
+
+
+def _elements(params, indices, depth):
+    """What stands at index vectors: the first numbers lead through the ragged dimensions, the others on from there."""
+    place = array.gather(params.row_splits, indices[..., 0]) + indices[..., 1]
+    inner, used = params.values, 2
+    while isinstance(inner, RaggedTensor) and used < depth:
+        place = array.gather(inner.row_starts(), place) + indices[..., used]
+        inner, used = inner.values, used + 1
+    if used == depth:
+        return gather(inner, place)
+    axis = indices.shape.rank - 1
+    return array.gather_nd(inner, array.concat([array.expand_dims(place, axis), indices[..., used:]], axis=axis))
 
 
 def tile(input, multiples, name=None):
@@ -83,8 +119,6 @@ def tile(input, multiples, name=None):
         multiples = int_tensor(multiples, "multiples", rt.row_splits.dtype)
         multiples.shape.assert_has_rank(1)
         known = constant_value(multiples)
-        if known is not None and len(known) != rt.shape.rank:
-            raise IndexError(f"{len(known)} multiples for the {rt.shape.rank} dimensions of {rt}")
         splits = rt.nested_row_splits
         values = _tiled_values(rt, splits, multiples, known)
         return RaggedTensor.from_nested_row_splits(values, _tiled_splits(splits, multiples, known), validate=False)
@@ -132,19 +166,18 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
     with name_scope(name, "RaggedSqueeze", [input]):
-        axes = sorted(positive_axis(a, input.shape.rank) for a in ([axis] if isinstance(axis, int) else axis))
-        for dropped, a in enumerate(axes):
-            input = _squeezed(input, a - dropped)
-        return input
-
-
-def _squeezed(rt, axis):
-    if not isinstance(rt, RaggedTensor):
-        return array.squeeze(rt, [axis])
-    if axis > 1:
-        return rt.with_values(_squeezed(rt.values, axis - 1))
-    sizes, message = (rt.nrows(), "rows") if axis == 0 else (rt.row_lengths(), "values in each row")
-    with control_dependencies(
-        [assert_equal(sizes, array.ones_like(sizes), message=f"A dimension that is dropped has one of its {message}")]
-    ):
-        return array.identity(rt.values)
+        axes = sorted({positive_axis(a, input.shape.rank) for a in ([axis] if isinstance(axis, int) else axis)})
+        one = array.constant(1, input.row_splits.dtype)
+        lengths, splits = input.nested_row_lengths(), list(input.nested_row_splits)
+        ragged = [a for a in axes if 0 < a <= input.ragged_rank]
+        checks = [Assert(math.reduce_all(math.equal(lengths[a - 1], one)), [_NOT_ONE]) for a in ragged]
+        for a in reversed(ragged):
+            del splits[a - 1]
+        if 0 in axes:
+            two = array.constant(2, dtypes.int32)
+            checks.append(Assert(math.equal(array.size(input.row_splits), two), [_NOT_ONE]))
+            del splits[0]
+        values = with_dependencies(checks, input.flat_values)
+        if inner := [a - input.ragged_rank for a in axes if a > input.ragged_rank]:
+            values = array.squeeze(values, inner)
+        return RaggedTensor.from_nested_row_splits(values, splits)

@@ -37,13 +37,22 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
             raise ValueError("Invalid row_splits: []")
         lengths = splits[1:] - splits[:-1]
         out_type = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
-        rows = math.cast(array.shape(splits, out_type=splits.dtype)[-1] - 1, out_type)
+        rows = array.shape(splits, out_type=out_type)[-1] - 1
         return repeat_with_axis(math.range(rows), lengths, axis=0)
 
 
 def lengths_to_splits(lengths):
     """Row splits from the length of each row."""
-    return array.concat([[0], math.cumsum(lengths)], axis=0)
+    return array.concat([[0], math.cumsum(lengths)], axis=-1)
+
+
+def joined_splits(splits):
+    """The row splits of ragged tensors one below the other, from those of each."""
+    before, joined = splits[0][-1], [splits[0]]
+    for below in splits[1:]:
+        joined.append(below[1:] + before)
+        before = before + below[-1]
+    return array.concat(joined, axis=0)
 
 
 def repeat_ranges(params, splits, repeats):

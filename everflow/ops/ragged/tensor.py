@@ -17,7 +17,7 @@ from everflow.ops.array.sequences import positive_axis
 from everflow.ops.checks import shapes
 from everflow.ops.checks import values as check
 from everflow.ops.control_flow.grouping import with_dependencies
-from everflow.ops.ragged.segments import lengths_to_splits, row_splits_to_segment_ids
+from everflow.ops.ragged.segments import row_splits_to_segment_ids
 from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
 
 
@@ -81,8 +81,7 @@ class RaggedTensor(CompositeTensor):
             else:
                 nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
             if validate:
-                count = nvals(values, rowids.dtype)
-                given = array.shape(rowids, out_type=rowids.dtype)[0]
+                count, given = nvals(values, dtypes.int32), array.shape(rowids)[0]
                 with _Checks("from_value_rowids", values) as checks:
                     checks.rank(rowids, 1)
                     checks.rank(nrows, 0)
@@ -96,9 +95,7 @@ class RaggedTensor(CompositeTensor):
             static = _static_rows(nrows)
             if static is not None:
                 lengths.set_shape([static])
-            return cls(
-                values, lengths_to_splits(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True
-            )
+            return cls(values, _ends(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True)
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
@@ -129,7 +126,7 @@ class RaggedTensor(CompositeTensor):
                     checks.not_negative(lengths)
                     checks.equal(total, count)
                 lengths = checks.before(lengths)
-            return cls(values, lengths_to_splits(lengths), cached_row_lengths=lengths, internal=True)
+            return cls(values, _ends(lengths), cached_row_lengths=lengths, internal=True)
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
@@ -267,8 +264,6 @@ class RaggedTensor(CompositeTensor):
 
     def row_lengths(self, axis=1, name=None):
         """The length of each row along a dimension; ragged itself for inner ones."""
-        if axis == 0:
-            return self.nrows()
         if axis == 1 and self._cached_row_lengths is not None:
             return self._cached_row_lengths
         with name_scope(name, "RaggedRowLengths", [self]):
@@ -297,16 +292,15 @@ class RaggedTensor(CompositeTensor):
         """The tightest dense shape that holds it, or its size along `axis`."""
         out_type = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         with name_scope(name, "RaggedBoundingBox", [self, axis]):
-            if isinstance(axis, int):
-                if axis == 0:
-                    return self.nrows(out_type)
-                if axis == 1:
-                    return math.cast(math.maximum(math.reduce_max(self.row_lengths()), 0), out_type)
-            rows = array.shape(self._row_splits, out_type=self._row_splits.dtype)
-            inner = array.shape(self.flat_values, out_type=self._row_splits.dtype)
+            if isinstance(axis, int) and axis == 0:
+                return array.shape(self._row_splits, out_type=out_type)[0] - 1
+            if isinstance(axis, int) and axis == 1:
+                return math.maximum(math.reduce_max(self.row_lengths()), 0)
+            rows = array.shape(self._row_splits, out_type=out_type)
+            inner = array.shape(self.flat_values, out_type=out_type)
+            count = rows[0] - 1
             widths = [math.maximum(math.reduce_max(s[1:] - s[:-1]), 0) for s in self.nested_row_splits]
-            sizes = array.concat([array.stack([rows[0] - 1, *widths]), inner[1:]], axis=0)
-            sizes = math.cast(sizes, out_type)
+            sizes = array.concat([array.stack([count, *widths]), inner[1:]], axis=0)
             return sizes if axis is None else array.gather(sizes, axis)
 
     # Others like it
@@ -337,8 +331,9 @@ class RaggedTensor(CompositeTensor):
             raise ValueError("dtype must be int32 or int64")
         if self._row_splits.dtype == dtype:
             return self
+        splits = math.cast(self._row_splits, dtype)
         values = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
-        return RaggedTensor(values, math.cast(self._row_splits, dtype), internal=True)
+        return RaggedTensor(values, splits, internal=True)
 
     def to_tensor(self, default_value=None, name=None):
         """A dense tensor with `default_value` (zero) where rows are short."""
@@ -349,7 +344,7 @@ class RaggedTensor(CompositeTensor):
     def to_sparse(self, name=None):
         """A SparseTensor of its values."""
         with name_scope(name, "RaggedToSparse", [self]):
-            return SparseTensor(*raw.RaggedTensorToSparse(list(self.nested_row_splits), self.flat_values))
+            return SparseTensor(*raw.RaggedTensorToSparse(list(self.nested_row_splits), self.flat_values, name=name))
 
     def to_list(self):
         """Nested Python lists; only where values are at hand, in eager execution."""
@@ -394,6 +389,10 @@ def _nested(flat_values, partitions, build):
     for partition in reversed(list(partitions)):
         result = build(result, partition)
     return result
+
+
+def _ends(lengths):
+    return array.concat([[0], math.cumsum(lengths)], axis=0)
 
 
 def _values_and(values, partition, name):

@@ -9,10 +9,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, broadcast
-from everflow.framework.static_values import constant_value
+from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.array.basic import rank
 from everflow.ops.array.constants import constant
-from everflow.ops.array.ragged_rows import ragged_form, takes_ragged
+from everflow.ops.array.ragged_rows import plainly, ragged_form, takes_ragged
 from everflow.ops.math.sequences import range as range_of
 from everflow.ops.shape_rules import like_first, scalar_output
 
@@ -357,9 +357,14 @@ def string_join(inputs, separator="", name=None):
         >>> sess.run(tf.string_join([["a", "b"], "x"], separator="-"))
         array([b'a-x', b'b-x'], dtype=object)
     """
+
+    def join(parts):
+        return raw.StringJoin(parts, separator=separator, name=name)
+
     if form := ragged_form("elementwise", *inputs):
-        return form(lambda *parts: string_join(parts, separator, name), inputs, (), {})
-    return raw.StringJoin(inputs, separator=separator, name=name)
+        plainly(join, inputs)
+        return form(join, [inputs], (), {})
+    return join(inputs)
 
 
 def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
@@ -383,13 +388,17 @@ def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, redu
     """
     keep_dims = _either(keepdims, "keepdims", keep_dims, "keep_dims")
     axis = _either(axis, "axis", reduction_indices, "reduction_indices")
+
+    def plain():
+        with name_scope(None, "ReduceJoin", [inputs, axis]):
+            strings = convert_to_tensor(inputs)
+            axes = _all_axes(strings) if axis is None else axis
+            return raw.ReduceJoin(strings, axes, keep_dims=bool(keep_dims), separator=separator, name=name)
+
     if form := ragged_form("reduce_join", inputs):
+        plainly(plain)
         return form(inputs, axis, keep_dims, separator, name)
-    with name_scope(None, "ReduceJoin", [inputs, axis]):
-        inputs = convert_to_tensor(inputs)
-        if axis is None:
-            axis = _all_axes(inputs)
-        return raw.ReduceJoin(inputs, axis, keep_dims=bool(keep_dims), separator=separator, name=name)
+    return plain()
 
 
 def _all_axes(inputs):
@@ -619,7 +628,7 @@ def _segment_join_shape(op):
     if inputs.ndims is None or ids.ndims is None:
         return None
     inputs[: ids.ndims].merge_with(ids)
-    count = constant_value(op.inputs[2])
+    count = known_value(op.inputs[2])
     return TensorShape([None if count is None else int(count)]).concatenate(inputs[ids.ndims :])
 
 

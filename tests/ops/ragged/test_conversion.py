@@ -63,7 +63,7 @@ def test_gradients_of_dense_forms():
     values = tf.constant([1.0, 2.0, 3.0])
     rows = R.from_row_lengths(values, [2, 0, 1])
     dense = rows.to_tensor() * [[1.0, 10.0], [5.0, 5.0], [100.0, 7.0]]
-    assert run(tf.gradients(dense, values)[0]) == [1.0, 10.0, 100.0]
+    assert run(tf.convert_to_tensor(tf.gradients(dense, values)[0])) == [1.0, 10.0, 100.0]
     sparse = rows.to_sparse().values * [2.0, 3.0, 4.0]
     assert run(tf.gradients(sparse, values)[0]) == [2.0, 3.0, 4.0]
 

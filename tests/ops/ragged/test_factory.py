@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+import tests.served  # noqa: F401  A test imports tensorflow.
 from tests.ops.ragged.rows import DEEP, ROWS, R, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -132,7 +133,5 @@ def test_rows_that_numpy_has_no_array_for_are_objects():
 
 def test_the_inner_module_has_the_constant_of_rows():
     from tensorflow.python.ops.ragged import ragged_factory_ops
-
-    import tests.served  # noqa: F401
 
     assert ragged_factory_ops.constant is tf.ragged.constant
