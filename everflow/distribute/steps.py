@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import itertools
 
 from everflow.distribute import context
 from everflow.framework.strategy_context import Frame, entered
@@ -52,18 +53,19 @@ class StandardSingleLossStep(StandardInputStep):
         self._iterations_per_step = iterations_per_step
 
     def __call__(self):
-        def of_replica(*inputs):
-            loss = self._loss_fn(context.get_replica_context(), *inputs)
-            return self._optimizer.minimize(loss)
-
-        made = []
         with self._distribution.scope():
-            for _ in range(self._iterations_per_step):
-                inputs = self._iterator.get_next()
-                inputs = inputs if isinstance(inputs, tuple) else (inputs,)
-                replicas = self._distribution.extended.call_for_each_replica(of_replica, args=inputs)
-                made.append(self._distribution.group(replicas))
-        return group(*made)
+            return group(*[self._iteration() for _ in range(self._iterations_per_step)])
+
+    def _iteration(self):
+        """One batch in all replicas."""
+        inputs = self._iterator.get_next()
+        extended = self._distribution.extended
+        made = extended.call_for_each_replica(self._train, args=inputs if isinstance(inputs, tuple) else (inputs,))
+        return self._distribution.group(made)
+
+    def _train(self, *inputs):
+        """What one replica does with its part of a batch."""
+        return self._optimizer.minimize(self._loss_fn(context.get_replica_context(), *inputs))
 
 
 class UpdateContext:
@@ -87,7 +89,5 @@ class Monitor:
 
     def run_steps(self, num_steps=None):
         """Make so many steps; without a number, until the program is stopped."""
-        done = 0
-        while num_steps is None or done < num_steps:
+        for _ in itertools.count() if num_steps is None else range(num_steps):
             self._run_step()
-            done += 1

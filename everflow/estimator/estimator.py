@@ -288,11 +288,11 @@ class Estimator:
         """Draw the model for evaluation; (scaffold, update op, values by name, hooks)."""
         graph = get_default_graph()
         set_random_seed(self._config.tf_random_seed)
-        step = self._create_and_assert_global_step(graph)
+        self._create_and_assert_global_step(graph)
         features, labels, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.EVAL))
         spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
         values, update_op = values_and_update(with_loss_metric(spec.eval_metric_ops, spec.loss))
-        values[GLOBAL_STEP] = step
+        values[GLOBAL_STEP] = get_global_step()
         self._warm_start_without(checkpoint_path)
         return spec.scaffold, update_op, values, [*input_hooks, *(hooks or ()), *spec.evaluation_hooks]
 

@@ -21,7 +21,8 @@ from everflow.saved_model.signature_def_utils import is_valid_signature
 from everflow.train.saver import Saver
 from everflow.train.scaffold import Scaffold
 
-_TAGS = {ModeKeys.PREDICT: tag_constants.SERVING, ModeKeys.TRAIN: tag_constants.TRAINING, ModeKeys.EVAL: "eval"}
+# The tag of the graph for each mode.
+TAGS = {ModeKeys.PREDICT: tag_constants.SERVING, ModeKeys.TRAIN: tag_constants.TRAINING, ModeKeys.EVAL: "eval"}
 _ASSETS_EXTRA = "assets.extra"
 _DEFAULT = signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
@@ -85,7 +86,7 @@ def _add_graph(estimator, builder, mode, receiver_fn, checkpoint_path, strip_def
                     f"expect variables that were not saved in the checkpoint. {missing.message}"
                 ) from missing
             assets = get_collection(GraphKeys.ASSET_FILEPATHS)
-            options = {"tags": [_TAGS[mode]], "signature_def_map": signatures, "assets_collection": assets}
+            options = {"tags": [TAGS[mode]], "signature_def_map": signatures, "assets_collection": assets}
             options |= {"main_op": local_init_op, "saver": saver, "strip_default_attrs": strip_default_attrs}
             if with_variables:
                 builder.add_meta_graph_and_variables(session, **options)

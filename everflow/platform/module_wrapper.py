@@ -41,15 +41,11 @@ class TFModuleWrapper(types.ModuleType):
             vars(self)["__all__"] = sorted(public_apis)
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            value = getattr(self._tfmw_wrapped_module, name)
-        except AttributeError:
-            if name not in self._tfmw_public_apis:
-                raise
-            value = self._tfmw_import_module(name)
+        missing = name in self._tfmw_public_apis and not hasattr(self._tfmw_wrapped_module, name)
+        found = self._tfmw_import_module(name) if missing else getattr(self._tfmw_wrapped_module, name)
         if self._tfmw_print_deprecation_warnings:
-            self._tfmw_add_deprecation_warning(name, value)
-        return value
+            self._tfmw_add_deprecation_warning(name, found)
+        return found
 
     def _tfmw_import_module(self, name: str) -> Any:
         """Import one of the further names, and keep it."""

@@ -11,77 +11,72 @@ from everflow.framework.scopes import colocate_with
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.variables import initializers
 from everflow.ops.variables.assign import assign
+from everflow.platform.signatures import parameters, takes
 from everflow.protos import optimization_parameters_pb2 as messages
 
 
-class _OptimizationParameters:
-    """What all optimizers of tables have."""
+def _check(wrong, message):
+    if wrong:
+        raise ValueError(message)
 
-    def __init__(self, learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max):
-        self.learning_rate = learning_rate
-        self.use_gradient_accumulation = use_gradient_accumulation
-        self.clip_weight_min = clip_weight_min
-        self.clip_weight_max = clip_weight_max
+
+# What every optimizer of tables is told after its own settings.
+_LIMITS = {"clip_weight_min": None, "clip_weight_max": None}
+
+
+class _OptimizationParameters:
+    """What all optimizers of tables have: settings, which are attributes and become fields of a message."""
+
+    use_gradient_accumulation = False
+
+    def __init__(self, **settings):
+        vars(self).update(settings)
 
     def fill(self, proto):
         """Write these settings into an OptimizationParameters message."""
         status = messages.GradientAccumulationStatus
         proto.gradient_accumulation_status = status.ENABLED if self.use_gradient_accumulation else status.DISABLED
-        if self.clip_weight_min is not None:
-            proto.clipping_limits.lower.value = self.clip_weight_min
-        if self.clip_weight_max is not None:
-            proto.clipping_limits.upper.value = self.clip_weight_max
+        for limit, name in zip((proto.clipping_limits.lower, proto.clipping_limits.upper), _LIMITS, strict=True):
+            if getattr(self, name) is not None:
+                limit.value = getattr(self, name)
 
 
 class AdagradParameters(_OptimizationParameters):
     """Adagrad on tables of embeddings."""
 
-    def __init__(
-        self,
-        learning_rate,
-        initial_accumulator=0.1,
-        use_gradient_accumulation=True,
-        clip_weight_min=None,
-        clip_weight_max=None,
-    ):
-        super().__init__(learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max)
-        if initial_accumulator <= 0:
-            raise ValueError(f"Adagrad's initial_accumulator must be positive, not {initial_accumulator}.")
-        self.initial_accumulator = initial_accumulator
+    @takes({**parameters("learning_rate, initial_accumulator=0.1, use_gradient_accumulation=True"), **_LIMITS})
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        start = self.initial_accumulator
+        _check(start <= 0, f"Adagrad's initial_accumulator must be positive, not {start}.")
 
     def fill(self, proto):
         proto.adagrad.SetInParent()
         super().fill(proto)
 
 
+_ADAM = parameters(
+    """learning_rate, beta1=0.9, beta2=0.999, epsilon=1e-08, lazy_adam=True, sum_inside_sqrt=True,
+    use_gradient_accumulation=True"""
+)
+
+
 class AdamParameters(_OptimizationParameters):
     """Adam on tables of embeddings; lazily, only rows that were looked up are changed."""
 
-    def __init__(
-        self,
-        learning_rate,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-08,
-        lazy_adam=True,
-        sum_inside_sqrt=True,
-        use_gradient_accumulation=True,
-        clip_weight_min=None,
-        clip_weight_max=None,
-    ):
-        super().__init__(learning_rate, use_gradient_accumulation, clip_weight_min, clip_weight_max)
-        for name, value in (("beta1", beta1), ("beta2", beta2)):
-            if not 0.0 <= value < 1.0:
-                raise ValueError(f"{name} must be at least 0 and below 1, not {value}.")
-        if epsilon <= 0.0:
-            raise ValueError(f"epsilon must be positive, not {epsilon}.")
-        if not use_gradient_accumulation and not lazy_adam:
-            raise ValueError("Adam that is not lazy needs use_gradient_accumulation.")
-        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
-        self.lazy_adam, self.sum_inside_sqrt = lazy_adam, sum_inside_sqrt
+    @takes({**_ADAM, **_LIMITS})
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        for name in ("beta1", "beta2"):
+            beta = settings[name]
+            _check(not 0.0 <= beta < 1.0, f"{name} must be at least 0 and below 1, not {beta}.")
+        _check(self.epsilon <= 0.0, f"epsilon must be positive, not {self.epsilon}.")
+        accumulates = self.lazy_adam or self.use_gradient_accumulation
+        _check(not accumulates, "Adam that is not lazy needs use_gradient_accumulation.")
 
     def fill(self, proto):
-        proto.adam.beta1, proto.adam.beta2, proto.adam.epsilon = self.beta1, self.beta2, self.epsilon
+        for name in ("beta1", "beta2", "epsilon"):
+            setattr(proto.adam, name, getattr(self, name))
         proto.adam.use_non_lazy_adam = not self.lazy_adam
         proto.adam.use_sum_inside_sqrt = self.sum_inside_sqrt
         super().fill(proto)
@@ -90,8 +85,9 @@ class AdamParameters(_OptimizationParameters):
 class StochasticGradientDescentParameters(_OptimizationParameters):
     """Gradient descent on tables of embeddings."""
 
-    def __init__(self, learning_rate, clip_weight_min=None, clip_weight_max=None):
-        super().__init__(learning_rate, False, clip_weight_min, clip_weight_max)
+    @takes({**parameters("learning_rate"), **_LIMITS})
+    def __init__(self, **settings):
+        super().__init__(**settings)
 
     def fill(self, proto):
         proto.stochastic_gradient_descent.SetInParent()

@@ -30,10 +30,9 @@ class WorkerHeartbeatManager:
     """Asks workers whether they are well, and tells them what to do. The nodes of it run on a TPU's workers only."""
 
     def __init__(self, session, devices, heartbeat_ops, request_placeholder):
-        self._session = session
-        self._devices = devices
-        self._ops = heartbeat_ops
-        self._request_placeholder = request_placeholder
+        self._session, self._request_placeholder = session, request_placeholder
+        # Of each worker its device, and the op that asks it.
+        self._workers = list(zip(devices, heartbeat_ops, strict=True))
 
     @staticmethod
     def from_devices(session, devices):
@@ -48,33 +47,36 @@ class WorkerHeartbeatManager:
                     ops.append(raw.WorkerHeartbeat(request=request))
         return WorkerHeartbeatManager(session, devices, ops, request)
 
+    def _ask(self, message):
+        """What all workers answer to a message."""
+        ops = [op for _, op in self._workers]
+        return self._session.run(ops, {self._request_placeholder: message.SerializeToString()})
+
     def num_workers(self):
-        return len(self._devices)
+        return len(self._workers)
 
     def configure(self, message):
         """Tell the workers how to be watched; `message` is a WorkerHeartbeatRequest."""
-        self._session.run(self._ops, {self._request_placeholder: message.SerializeToString()})
+        self._ask(message)
 
     def ping(self, request=None, timeout_in_ms=5000):
         """The answers of all workers."""
-        request = event_pb2.WorkerHeartbeatRequest() if request is None else request
-        answers = self._session.run(self._ops, {self._request_placeholder: request.SerializeToString()})
+        answers = self._ask(event_pb2.WorkerHeartbeatRequest() if request is None else request)
         return [event_pb2.WorkerHeartbeatResponse.FromString(answer) for answer in answers]
 
     def lame_workers(self):
         """A manager of the workers that are not well."""
         lame = [
-            (name, op)
-            for name, op, answer in zip(self._devices, self._ops, self.ping(), strict=True)
+            worker
+            for worker, answer in zip(self._workers, self.ping(), strict=True)
             if answer.health_status != event_pb2.OK
         ]
-        return WorkerHeartbeatManager(
-            self._session, [name for name, _ in lame], [op for _, op in lame], self._request_placeholder
-        )
+        parts = [name for name, _ in lame], [op for _, op in lame]
+        return WorkerHeartbeatManager(self._session, *parts, self._request_placeholder)
 
     def shutdown(self, wait_time_in_ms=60000):
         """Tell the workers to end."""
-        if self._ops:
+        if self._workers:
             self.configure(
                 event_pb2.WorkerHeartbeatRequest(
                     shutdown_mode=event_pb2.WAIT_FOR_COORDINATOR,

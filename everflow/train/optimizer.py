@@ -328,6 +328,12 @@ class Optimizer:
         slots = [v for _, slots in sorted(self._slots.items()) for v in slots.values() if v.op.graph is graph]
         return sorted(own + slots, key=lambda v: v.name)
 
+    def _checkpoint_children(self):
+        """Variables that are of no other variable, as powers of Adam's betas, in the default graph."""
+        graph = get_default_graph()
+        own = [(name, v) for (name, _), v in self._non_slot_dict.items() if v.op.graph is graph]
+        return sorted(own, key=lambda child: child[0])
+
     def _slot_dict(self, slot_name):
         return self._slots.setdefault(slot_name, {})
 

@@ -20,11 +20,18 @@ from everflow.ops.variables import assign as state
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.resource import ResourceVariable
 from everflow.ops.variables.variable import Variable
+from everflow.platform.signatures import parameters
 from everflow.summary import scalar as scalar_summary
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from everflow.train.sharded_tables import ShardedMutableDenseHashTable, sum_of_shards
 
 _LOSSES = ("logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss", "poisson_loss")
 _STATE_WIDTH = 4
+# How sums of weights become predictions, where those are something else: the name scope, and the function.
+_LINKS = {
+    "logistic_loss": ("sdca/logistic_prediction", math.sigmoid),
+    "poisson_loss": ("sdca/poisson_prediction", math.exp),
+}
 
 
 class SparseFeatureColumn:
@@ -206,14 +213,12 @@ class SdcaModel:
         """What the model says of examples: sums of weights, probabilities or, for Poisson, expected counts."""
         self._assertSpecified(["example_weights", "sparse_features", "dense_features"], examples)
         self._assertList(["sparse_features", "dense_features"], examples)
-        result = self._linear_predictions(examples)
-        if self._options["loss_type"] == "logistic_loss":
-            with name_scope("sdca/logistic_prediction"):
-                return math.sigmoid(result)
-        if self._options["loss_type"] == "poisson_loss":
-            with name_scope("sdca/poisson_prediction"):
-                return math.exp(result)
-        return result
+        sums = self._linear_predictions(examples)
+        if self._options["loss_type"] not in _LINKS:
+            return sums
+        scope, link = _LINKS[self._options["loss_type"]]
+        with name_scope(scope):
+            return link(sums)
 
     def minimize(self, global_step=None, name=None):
         """An op that moves the dual variables of the examples, and with them the weights before they are shrunk."""
@@ -370,3 +375,44 @@ def _add_dense(slots, delta):
         return [state.assign_add(slots, delta)]
     sizes = [slot.shape.as_list()[0] for slot in slots]
     return [state.assign_add(slot, part) for slot, part in zip(slots, array.split(delta, sizes, axis=0))]
+
+
+# What optimizers by dual coordinate ascent take: the feature that tells examples apart, then options of the model.
+SETTINGS = parameters(
+    """example_id_column, num_loss_partitions=1, num_table_shards=None, symmetric_l1_regularization=0.0,
+    symmetric_l2_regularization=1.0, adaptive=True"""
+)
+
+
+class SdcaOptimizer:
+    """Base of optimizers that train an `SdcaModel`; `settings` has a value for each of `SETTINGS`."""
+
+    _model_class = SdcaModel
+
+    def __init__(self, settings):
+        self._settings = settings
+
+    def _train_step(self, sparse, dense, weights, labels, ids, loss_type, global_step):
+        """(model, op of a step) for features with the variables that weigh them, given as pairs."""
+        examples = {"example_weights": weights, "example_labels": labels, "example_ids": ids}
+        variables = {}
+        for kind, pairs in (("sparse_features", sparse), ("dense_features", dense)):
+            examples[kind] = [feature for feature, _ in pairs]
+            variables[f"{kind}_weights"] = [variable for _, variable in pairs]
+        options = {name: value for name, value in self._settings.items() if name != "example_id_column"}
+        model = self._model_class(examples, variables, {**options, "loss_type": loss_type})
+        return model, model.minimize(global_step=global_step)
+
+
+class UpdateWeights(SessionRunHook):
+    """Brings the weights that predict up to date after each step; `model` and `train_op` are known by `begin`."""
+
+    model = train_op = None
+
+    def begin(self):
+        if self.model is None:
+            raise ValueError("The hook was given no SDCA model: call set_parameters first")
+        self._update = self.model.update_weights(self.train_op)
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._update)

@@ -13,14 +13,13 @@ import collections
 from google.protobuf.message import DecodeError
 
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.framework import attachments, dtypes
+from everflow.framework import attachments
 from everflow.framework.errors import DataLossError
-from everflow.framework.scopes import get_default_graph
 from everflow.ops.variables.module import Module, NoDependency
 from everflow.ops.variables.saveables import SaveableObject
+from everflow.ops.variables.trackable import Trackable, is_trackable
 from everflow.ops.variables.variable import Variable
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
-from everflow.train.optimizer import Optimizer
 from everflow.train.saver_graph import saveables_of
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -28,62 +27,8 @@ VARIABLE_VALUE = "VARIABLE_VALUE"
 _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 
-TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
 # What becomes of lists and dicts that are set as attributes of an AutoTrackable, by type; containers.py enters it.
 WRAPPERS: dict = {}
-
-
-class Trackable:
-    """Base class of objects that say themselves what hangs on them."""
-
-    _object_identifier = "_generic_user_object"
-    _tracking_metadata = ""
-
-    def _maybe_initialize_trackable(self):
-        """Nothing: an object can have others hang on it from the start."""
-
-    def _track_trackable(self, trackable, name, overwrite=False):
-        """Let an object hang on this one under a name; the object itself."""
-        if not is_trackable(trackable):
-            raise TypeError(f"{trackable!r} is a {type(trackable).__name__}, which checkpoints can't follow")
-        known = self._lookup_dependency(name)
-        if known is not None and known is not trackable and not overwrite:
-            raise ValueError(f"{known!r} hangs on this object under the name {name!r} already")
-        self.__dict__.setdefault("_named_children", {})[name] = trackable
-        attachments.joined(self)
-        return trackable
-
-    def _add_variable_with_custom_getter(
-        self,
-        name,
-        shape=None,
-        dtype=dtypes.float32,
-        initializer=None,
-        getter=None,
-        overwrite=False,
-        **kwargs_for_getter,
-    ):
-        """A variable that `getter` makes, which hangs on this object under its name."""
-        made = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs_for_getter)
-        return self._track_trackable(made, name, overwrite=overwrite)
-
-    def _no_dependency(self, value):
-        """A value to be set as an attribute; where attributes are followed, one that checkpoints pass over."""
-        return value
-
-    def _checkpoint_children(self):
-        return list(self.__dict__.get("_named_children", {}).items())
-
-    @property
-    def _checkpoint_dependencies(self):
-        """What hangs on this object, with names."""
-        return [TrackableReference(*child) for child in self._checkpoint_children()]
-
-    _unconditional_checkpoint_dependencies = _checkpoint_dependencies
-
-    def _lookup_dependency(self, name):
-        """What hangs on this object under a name, or None."""
-        return dict(self._checkpoint_children()).get(name)
 
 
 class NotTrackable:
@@ -138,23 +83,15 @@ class PythonState(abc.ABC):
     def deserialize(self, string_value):
         """Take the state from a string."""
 
-
-def is_trackable(value):
-    """Whether a value can be a branch of the tree by itself."""
-    return isinstance(value, (Variable, Optimizer, Module, Trackable, PythonState)) or (
-        not isinstance(value, type)
-        and (hasattr(value, "_checkpoint_children") or hasattr(value, "_gather_saveables_for_checkpoint"))
-    )
+    def _gather_saveables_for_checkpoint(self):
+        """What is saved: the state, as itself."""
+        return {"py_state": self}
 
 
 def children_of(thing):
     """[(name, object)] that hang on an object, in the order of their coming."""
     if hasattr(thing, "_checkpoint_children"):
         return thing._checkpoint_children()
-    if isinstance(thing, Optimizer):
-        graph = get_default_graph()
-        own = [(name, v) for (name, _), v in thing._non_slot_dict.items() if v.op.graph is graph]
-        return sorted(own, key=lambda item: item[0])
     if isinstance(thing, (list, tuple)):
         return _branches(enumerate(thing))
     if isinstance(thing, dict):
@@ -186,13 +123,12 @@ def saveables_for(thing, key_prefix):
         key = f"{key_prefix}{_ATTRIBUTES}/{VARIABLE_VALUE}"
         (saveable,) = saveables_of({key: thing})
         return [(VARIABLE_VALUE, key, saveable, thing._shared_name)]
-    if isinstance(thing, PythonState):
-        return [("py_state", f"{key_prefix}{_ATTRIBUTES}/py_state", thing, "")]
     found = []
     if hasattr(thing, "_gather_saveables_for_checkpoint"):
         for name, maker in thing._gather_saveables_for_checkpoint().items():
             key = f"{key_prefix}{_ATTRIBUTES}/{escape(name)}"
-            saveable = maker(name=key) if callable(maker) else maker
+            as_is = isinstance(maker, PythonState) or not callable(maker)
+            saveable = maker if as_is else maker(name=key)
             if not isinstance(saveable, (SaveableObject, PythonState)):
                 (saveable,) = saveables_of({key: saveable})
             found.append((name, key, saveable, getattr(thing, "name", "")))

@@ -4,6 +4,8 @@
 
 from everflow.contrib.checkpoint.inspection import dot_graph_from_checkpoint, list_objects, object_metadata
 from everflow.contrib.checkpoint.numpy_state import NumpyState
+from everflow.contrib.checkpoint.split_dependency import split_dependency
+from everflow.ops.variables.template import capture_dependencies
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph as CheckpointableObjectGraph
 from everflow.train.checkpoint_manager import CheckpointManager
 from everflow.train.containers import Checkpointable, List, Mapping, NoDependency, UniqueNameTracker

@@ -67,6 +67,7 @@ from everflow.contrib.distributions.statistics import (
 )
 from everflow.contrib.distributions.transformed import TransformedDistribution
 from everflow.contrib.distributions.transformed_kinds import Kumaraswamy, QuantizedDistribution, SinhArcsinh
+from everflow.contrib.distributions.vector_diffeomixture import VectorDiffeomixture
 from everflow.contrib.distributions.vectors import VectorExponentialDiag, VectorLaplaceDiag, VectorSinhArcsinhDiag
 from everflow.contrib.distributions.wishart import WishartCholesky, WishartFull
 from everflow.distributions import *  # noqa: F403  all of tf.distributions is here too

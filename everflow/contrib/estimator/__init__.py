@@ -16,7 +16,12 @@ from everflow.contrib.estimator.heads import (
     poisson_regression_head,
     regression_head,
 )
+from everflow.contrib.estimator.layer_annotations import (
+    DNNClassifierWithLayerAnnotations,
+    DNNRegressorWithLayerAnnotations,
+)
 from everflow.contrib.estimator.rnn import RNNClassifier, RNNEstimator
+from everflow.contrib.estimator.saved_model_estimator import SavedModelEstimator
 from everflow.contrib.estimator.saved_models import (
     build_supervised_input_receiver_fn_from_input_fn,
     export_all_saved_models,

@@ -10,6 +10,7 @@ from everflow.framework.scopes import control_dependencies
 from everflow.ops import array, math
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.global_step import get_global_step
+from everflow.platform.signatures import takes
 from everflow.train.session_run_hook import SessionRunHook
 
 
@@ -35,22 +36,13 @@ class GMM(Estimator):
     LOG_LIKELIHOOD = "loss"
     ASSIGNMENTS = "assignments"
 
-    def __init__(
-        self,
-        num_clusters,
-        model_dir=None,
-        random_seed=0,
-        params="wmc",
-        initial_clusters="random",
-        covariance_type="full",
-        config=None,
-    ):
-        self._num_clusters = num_clusters
-        self._params = params
-        self._training_initial_clusters = initial_clusters
-        self._covariance_type = covariance_type
-        self._training_graph = None
-        self._random_seed = random_seed
+    @takes(
+        """num_clusters, model_dir=None, random_seed=0, params="wmc", initial_clusters="random", covariance_type="full",
+        config=None"""
+    )
+    def __init__(self, model_dir, config, **mixture):
+        # What `gmm_ops.gmm` is told besides the points.
+        self._mixture = mixture
         super().__init__(model_fn=self._model_builder(), model_dir=model_dir, config=config)
 
     def predict_assignments(self, input_fn=None, batch_size=None, outputs=None):
@@ -82,12 +74,7 @@ class GMM(Estimator):
             if labels is not None:
                 raise ValueError("A mixture has no labels: the input function must give None for them")
             likelihood, scores, assignments, train_op, init_op, is_initialized = gmm_ops.gmm(
-                self._parse_tensor_or_dict(features),
-                self._training_initial_clusters,
-                self._num_clusters,
-                self._random_seed,
-                self._covariance_type,
-                self._params,
+                self._parse_tensor_or_dict(features), **self._mixture
             )
             incremented = state.assign_add(get_global_step(), 1)
             loss = likelihood

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 
 from everflow.framework import dtypes
@@ -24,6 +26,9 @@ DIAG_COVARIANCE = "diag"
 # Added to covariances, so that no Gaussian becomes infinitely narrow.
 _LEAST_SPREAD = 1e-3
 _TINY = np.finfo(float).eps
+
+# What a batch of points says: the logarithm of how likely each is, its shares in the classes, and sums over the points.
+_Batch = collections.namedtuple("_Batch", ["prior", "shares", "counts", "sums", "squares"])
 
 
 def _covariance(x, diagonal):
@@ -135,81 +140,75 @@ class GmmAlgorithm:
 
     def _define_graph(self, data):
         """Each step of the algorithm over all batches: what each adds to sums, then the new variables."""
-        self._w, self._probs, self._prior_probs = [], [], []
-        self._points_in_k, self._w_mul_x, self._w_mul_x2 = [], [], []
-        for shard_id, shard in enumerate(data):
-            self._num_examples = array.shape(shard)[0]
-            shard = array.expand_dims(shard, 0)
-            self._define_log_prob_operation(shard_id, shard)
-            self._define_prior_log_prob_operation(shard_id)
-            self._define_expectation_operation(shard_id)
-            self._define_partial_maximization_operation(shard_id, shard)
-        self._define_maximization_operation(len(data))
-        self._define_loglikelihood_operation()
-        self._define_score_samples()
+        batches = [self._expectation(points) for points in data]
+        self._w, self._prior_probs = [b.shares for b in batches], [b.prior for b in batches]
+        self._train_ops = self._maximization(batches)
+        self._log_likelihood_op = self._log_likelihood()
+        self._scores = self._score_samples()
 
-    def _define_full_covariance_probs(self, shard_id, shard):
-        apart = shard - self._means
+    def _expectation(self, points):
+        """What a batch of points says of the classes."""
+        count = array.shape(points)[0]
+        points = array.expand_dims(points, 0)
+        density = self._full_density if self._covariance_type == FULL_COVARIANCE else self._diagonal_density
+        log_probs = density(points) + math.log(self._alpha)
+        prior = math.reduce_logsumexp(log_probs, axis=1, keepdims=True)
+        shares = math.exp(array.expand_dims(log_probs, 0) - prior)
+        shares = array.reshape(shares, array.stack([count, self._num_classes]))
+        return _Batch(prior, shares, *self._weighted_sums(points, shares))
+
+    def _full_density(self, points):
+        """The logarithm of how dense each Gaussian is at points."""
+        apart = points - self._means
         factor = cholesky(self._covs + self._least)
         log_det = 2.0 * math.reduce_sum(math.log(matrix_diag_part(factor)), 1)
         across = array.transpose(apart, perm=[0, 2, 1])
         solved = math.square(matrix_triangular_solve(factor, across))
         distance = array.transpose(math.reduce_sum(solved, 1), perm=[1, 0])
         width = math.cast(self._dimensions, dtypes.float32)
-        self._probs.append(-0.5 * (distance + width * math.log(2 * np.pi) + log_det))
+        return -0.5 * (distance + width * math.log(2 * np.pi) + log_det)
 
-    def _define_diag_covariance_probs(self, shard_id, shard):
+    def _diagonal_density(self, points):
+        """`_full_density`, where coordinates are independent."""
         log_det = math.reduce_sum(math.log(self._covs + _LEAST_SPREAD), 1, keepdims=True)
-        apart = math.squared_difference(shard, self._means)
+        apart = math.squared_difference(points, self._means)
         precision = array.expand_dims(math.truediv(1.0, self._covs + _LEAST_SPREAD), 2)
         distance = array.squeeze(math.matmul(apart, precision), [2])
         columns = array.transpose(distance)
         width = math.cast(self._dimensions, dtypes.float32)
-        self._probs.append(-0.5 * (width * math.log(2.0 * np.pi) + array.transpose(log_det) + columns))
+        return -0.5 * (width * math.log(2.0 * np.pi) + array.transpose(log_det) + columns)
 
-    def _define_log_prob_operation(self, shard_id, shard):
-        if self._covariance_type == FULL_COVARIANCE:
-            self._define_full_covariance_probs(shard_id, shard)
-        else:
-            self._define_diag_covariance_probs(shard_id, shard)
-        self._probs[shard_id] += math.log(self._alpha)
-
-    def _define_prior_log_prob_operation(self, shard_id):
-        self._prior_probs.append(math.reduce_logsumexp(self._probs[shard_id], axis=1, keepdims=True))
-
-    def _define_expectation_operation(self, shard_id):
-        probs = array.expand_dims(self._probs[shard_id], 0)
-        shares = math.exp(probs - self._prior_probs[shard_id])
-        self._w.append(array.reshape(shares, array.stack([self._num_examples, self._num_classes])))
-
-    def _define_partial_maximization_operation(self, shard_id, shard):
-        w = self._w[shard_id]
-        self._points_in_k.append(math.reduce_sum(w, 0, keepdims=True))
-        sums = math.matmul(w, array.squeeze(shard, [0]), transpose_a=True)
-        self._w_mul_x.append(array.expand_dims(sums, 1))
-        copies = array.concat([shard] * self._num_classes, 0)
+    def _weighted_sums(self, points, shares):
+        """Of each class the number of points, their sum and the sum of their squares, by the shares it has in them."""
+        counts = math.reduce_sum(shares, 0, keepdims=True)
+        sums = array.expand_dims(math.matmul(shares, array.squeeze(points, [0]), transpose_a=True), 1)
+        copies = array.concat([points] * self._num_classes, 0)
         across = array.transpose(copies, perm=[0, 2, 1])
-        weighted = array.concat([array.expand_dims(across[k, :, :] * w[:, k], 0) for k in range(self._num_classes)], 0)
-        self._w_mul_x2.append(math.matmul(weighted, copies))
+        weighted = [array.expand_dims(across[k, :, :] * shares[:, k], 0) for k in range(self._num_classes)]
+        return counts, sums, math.matmul(array.concat(weighted, 0), copies)
 
-    def _define_maximization_operation(self, num_batches):
+    def _maximization(self, batches):
+        """Ops that give the variables the values under which the points are likeliest."""
+        train_ops, many = [], len(batches) > 1
+
+        def total(part):
+            parts = [getattr(batch, part) for batch in batches]
+            return math.add_n(parts) if many else parts[0]
+
         with control_dependencies(self._w):
-            points = _total(self._points_in_k) if num_batches > 1 else array.squeeze(self._points_in_k[0], [0])
-            shares = points / float(num_batches)
-            self._new_alpha = shares / (math.reduce_sum(shares) + _TINY)
-            self._train_ops = []
-            new_alpha = self._alpha.assign(self._new_alpha)
+            points = array.squeeze(total("counts"), [0])
+            shares = points / float(len(batches))
+            new_alpha = self._alpha.assign(shares / (math.reduce_sum(shares) + _TINY))
             if "w" in self._params:
-                self._train_ops.append(new_alpha)
+                train_ops.append(new_alpha)
             points = array.reshape(points, [self._num_classes, 1, 1])
-            sums = self._w_mul_x[0] if num_batches == 1 else math.add_n(self._w_mul_x)
             # Means are learnt as part of covariances: without "c" in params they stay, as in TensorFlow.
-            means = self._means.assign(math.div(sums, points + _TINY))
+            means = self._means.assign(math.div(total("sums"), points + _TINY))
             with control_dependencies([means]):
-                squares = self._w_mul_x2[0] if num_batches == 1 else math.add_n(self._w_mul_x2)
-                new_covs = self._new_covariances(squares / (points + _TINY))
+                new_covs = self._new_covariances(total("squares") / (points + _TINY))
                 if "c" in self._params:
-                    self._train_ops.append(state.assign(self._covs, new_covs, validate_shape=False))
+                    train_ops.append(state.assign(self._covs, new_covs, validate_shape=False))
+        return train_ops
 
     def _new_covariances(self, squares):
         new = []
@@ -222,17 +221,13 @@ class GmmAlgorithm:
             new.append(array.expand_dims(cov, 0))
         return array.concat(new, 0)
 
-    def _define_loglikelihood_operation(self):
+    def _log_likelihood(self):
         parts = [math.reduce_logsumexp(prior) for prior in self._prior_probs]
-        self._log_likelihood_op = math.reduce_logsumexp(convert_to_tensor(parts))
+        return math.reduce_logsumexp(convert_to_tensor(parts))
 
-    def _define_score_samples(self):
+    def _score_samples(self):
         parts = [prior + math.log(w) for prior, w in zip(self._prior_probs, self._w)]
-        self._scores = array.squeeze(math.reduce_logsumexp(convert_to_tensor(parts), axis=2, keepdims=True), axis=0)
-
-
-def _total(parts):
-    return array.squeeze(math.add_n(parts), [0])
+        return array.squeeze(math.reduce_logsumexp(convert_to_tensor(parts), axis=2, keepdims=True), axis=0)
 
 
 def gmm(inp, initial_clusters, num_clusters, random_seed, covariance_type=FULL_COVARIANCE, params="wmc"):

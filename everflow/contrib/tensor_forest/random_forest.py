@@ -44,13 +44,12 @@ class TensorForestRunOpAtEndHook(SessionRunHook):
 class TensorForestLossHook(SessionRunHook):
     """Ends training when the loss hasn't fallen for some steps: when trees don't grow any more."""
 
-    def __init__(self, early_stopping_rounds, early_stopping_loss_threshold=None, loss_op=None):
-        self.early_stopping_rounds = early_stopping_rounds
-        self.early_stopping_loss_threshold = early_stopping_loss_threshold
-        self.loss_op = loss_op
-        self.min_loss = None
-        self.last_step = -1
-        self.steps = 0
+    # The smallest loss so far, the last step that was seen, and the steps since the loss fell.
+    min_loss, last_step, steps = None, -1, 0
+
+    @takes("early_stopping_rounds, early_stopping_loss_threshold=None, loss_op=None")
+    def __init__(self, **settings):
+        vars(self).update(settings)
 
     def before_run(self, run_context):
         loss = (

@@ -23,9 +23,13 @@ _LEARNING_RATE = 0.05
 
 
 def dnn_logits(
-    features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
-):
-    """The outputs of a fully connected network over the columns, as logits; made in the current variable scope."""
+    features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm,
+    note_inputs=None,
+):  # fmt: skip
+    """The outputs of a fully connected network over the columns, as logits; made in the current variable scope.
+
+    `note_inputs(features, {column: tensor})` is told of columns of the older kind.
+    """
     training = mode == ModeKeys.TRAIN
     with variable_scope(
         "input_from_feature_columns", values=tuple(features.values()), partitioner=input_layer_partitioner
@@ -34,7 +38,10 @@ def dnn_logits(
         if all(isinstance(column, FeatureColumn) and column.for_layers for column in columns):
             net = DenseFeatures(columns, name="input_layer")(features)
         else:
-            net = input_layer(features, columns)
+            outputs = {}
+            net = input_layer(features, columns, cols_to_output_tensors=outputs)
+            if note_inputs is not None:
+                note_inputs(features, outputs)
     with variable_scope(get_variable_scope(), use_resource=True, auxiliary_name_scope=False):
         for i, hidden in enumerate(hidden_units):
             name = f"hiddenlayer_{i}"
@@ -95,6 +102,9 @@ class DNNEstimator(Estimator):
         'model'
     """
 
+    # What is told of the inputs of the network; see `dnn_logits`.
+    _note_inputs = None
+
     def _set_up(self, head, hidden_units, feature_columns, model_dir, optimizer, config, warm_start_from, **settings):
         layers, columns = tuple(hidden_units or []), tuple(feature_columns or [])
         partitioner_given = settings.pop("input_layer_partitioner")
@@ -107,7 +117,8 @@ class DNNEstimator(Estimator):
             with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
                 inputs = partitioner_given or default_partitioner(config)
                 shape = head.logits_dimension, layers, columns
-                logits = dnn_logits(features, mode, *shape, input_layer_partitioner=inputs, **settings)
+                more = {"input_layer_partitioner": inputs, "note_inputs": self._note_inputs}
+                logits = dnn_logits(features, mode, *shape, **more, **settings)
                 return head.create_estimator_spec(
                     features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits
                 )

@@ -16,8 +16,8 @@ from everflow.ops.math.segments import unsorted_segment_min, unsorted_segment_su
 from everflow.ops.variables.assign import assign
 from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
-from everflow.train.sdca_model import SdcaModel, SparseFeatureColumn
-from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+from everflow.platform.signatures import takes
+from everflow.train.sdca_model import SETTINGS, SdcaModel, SdcaOptimizer, SparseFeatureColumn, UpdateWeights
 from everflow.train.sharded_tables import ShardedMutableDenseHashTable
 
 
@@ -63,111 +63,63 @@ class _EstimatorModel(SdcaModel):
         return [assign(v, math.sign(v) * math.maximum(0.0, math.abs(v) - by)).op for v in variables]
 
 
-class LinearSDCA:
+class LinearSDCA(SdcaOptimizer):
     """An optimizer for linear estimators: it needs no learning rate, and a feature that tells examples apart.
 
     >>> optimizer = tf.estimator.experimental.LinearSDCA(example_id_column="id", symmetric_l2_regularization=2.0)
     >>> tf.estimator.LinearClassifier(feature_columns, optimizer=optimizer)
     """
 
-    def __init__(
-        self,
-        example_id_column,
-        num_loss_partitions=1,
-        num_table_shards=None,
-        symmetric_l1_regularization=0.0,
-        symmetric_l2_regularization=1.0,
-        adaptive=False,
-    ):
-        self._example_id_column = example_id_column
-        self._num_loss_partitions = num_loss_partitions
-        self._num_table_shards = num_table_shards
-        self._symmetric_l1_regularization = symmetric_l1_regularization
-        self._symmetric_l2_regularization = symmetric_l2_regularization
-        self._adaptive = adaptive
+    _model_class = _EstimatorModel
+
+    @takes({**SETTINGS, "adaptive": False})
+    def __init__(self, **settings):
+        super().__init__(settings)
         logging.warning(
             "For LinearSDCA a good symmetric_l2_regularization is about the mean L2 norm of the training examples, "
             "which is more than for other optimizers."
         )
 
-    def _prune_and_unique_sparse_ids(self, id_weight_pair):
-        """A sparse feature without ids below zero, and with each id once for an example: weights are added up."""
-        ids, weights = id_weight_pair.id_tensor, id_weight_pair.weight_tensor
-        if weights is None:
-            weights = array.ones([array.shape(ids.indices)[0]], dtypes.float32)
-        else:
-            weights = weights.values
-        examples = array.reshape(ids.indices[:, 0], [-1])
-        flat = math.to_int64(array.reshape(ids.values, [-1]))
-        known = math.greater_equal(flat, 0)
-        flat, examples, weights = (boolean_mask(tensor, known) for tensor in (flat, examples, weights))
-        # A number for each pair of example and id.
-        count = math.reduce_max(flat) + 1
-        pairs, where = array.unique(count * examples + flat)
-        example_indices = unsorted_segment_min(examples, where, array.shape(pairs)[0])
-        feature_indices = pairs - count * example_indices
-        values = array.reshape(unsorted_segment_sum(weights, where, array.shape(pairs)[0]), [-1])
-        return _Features(example_indices, feature_indices, values)
-
     def get_train_step(
         self, state_manager, weight_column_name, loss_type, feature_columns, features, targets, bias_var, global_step
     ):
         """An SDCA model of the columns, and an op that makes a step."""
-        batch_size = array.shape(targets)[0]
+        count = array.shape(targets)[0]
         cache = FeatureTransformationCache(features)
-        sparse, sparse_weights, dense, dense_weights = [], [], [], []
+        sparse, dense = [], []
         for column in sorted_columns(feature_columns):
             weights = state_manager.get_variable(column, "weights")
             if isinstance(column, CategoricalColumn):
-                pair = column.get_sparse_tensors(cache, state_manager)
-                sparse.append(self._prune_and_unique_sparse_ids(pair))
-                sparse_weights.append(weights)
-            else:
-                if column.variable_shape.ndims != 1:
-                    raise ValueError(
-                        f"LinearSDCA takes dense columns of rank 1; {type(column).__name__} has rank "
-                        f"{column.variable_shape.ndims}"
-                    )
-                dense.append(column.get_dense_tensor(cache, state_manager))
-                dense_weights.append(weights)
-        dense.append(array.ones([batch_size, 1]))
-        dense_weights.append(bias_var)
-        if weight_column_name:
-            importance = array.reshape(features[weight_column_name], shape=[-1])
-        else:
-            importance = array.ones([batch_size])
-        model = _EstimatorModel(
-            examples={
-                "sparse_features": sparse,
-                "dense_features": dense,
-                "example_weights": importance,
-                "example_labels": math.to_float(array.reshape(targets, shape=[-1])),
-                "example_ids": features[self._example_id_column],
-            },
-            variables={"sparse_features_weights": sparse_weights, "dense_features_weights": dense_weights},
-            options={
-                "symmetric_l1_regularization": self._symmetric_l1_regularization,
-                "symmetric_l2_regularization": self._symmetric_l2_regularization,
-                "adaptive": self._adaptive,
-                "num_loss_partitions": self._num_loss_partitions,
-                "num_table_shards": self._num_table_shards,
-                "loss_type": loss_type,
-            },
-        )
-        return model, model.minimize(global_step=global_step)
+                sparse.append((_each_id_once(*column.get_sparse_tensors(cache, state_manager)), weights))
+                continue
+            if column.variable_shape.ndims != 1:
+                raise ValueError(
+                    f"LinearSDCA takes dense columns of rank 1; {type(column).__name__} has rank "
+                    f"{column.variable_shape.ndims}"
+                )
+            dense.append((column.get_dense_tensor(cache, state_manager), weights))
+        dense.append((array.ones([count, 1]), bias_var))
+        weighted = bool(weight_column_name)
+        importance = array.reshape(features[weight_column_name], shape=[-1]) if weighted else array.ones([count])
+        labels = math.to_float(array.reshape(targets, shape=[-1]))
+        ids = features[self._settings["example_id_column"]]
+        return self._train_step(sparse, dense, importance, labels, ids, loss_type, global_step)
 
 
-class UpdateWeightsHook(SessionRunHook):
-    """Brings the weights that predict up to date after each step."""
-
-    def __init__(self, sdca_model, train_op):
-        self._model, self._train_op = sdca_model, train_op
-
-    def begin(self):
-        self._update_op = self._model.update_weights(self._train_op)
-
-    def before_run(self, run_context):
-        return SessionRunArgs(self._update_op)
+def _each_id_once(ids, weights):
+    """A sparse feature without ids below zero, and with each id once for an example: weights are added up."""
+    weights = array.ones([array.shape(ids.indices)[0]], dtypes.float32) if weights is None else weights.values
+    entries = array.reshape(ids.indices[:, 0], [-1]), math.to_int64(array.reshape(ids.values, [-1]))
+    kept = math.greater_equal(entries[1], 0)
+    features, examples, weights = (boolean_mask(part, kept) for part in (*entries[::-1], weights))
+    # A number for each pair of example and id.
+    count = math.reduce_max(features) + 1
+    pairs, place = array.unique(count * examples + features)
+    example_of = unsorted_segment_min(examples, place, array.shape(pairs)[0])
+    feature_of = pairs - count * example_of
+    return _Features(
+        example_of, feature_of, array.reshape(unsorted_segment_sum(weights, place, array.shape(pairs)[0]), [-1])
+    )
 
 
 def loss_type_of(head):
@@ -201,5 +153,6 @@ def sdca_spec(head, features, labels, mode, model, columns, logits, optimizer):
     spec = head.create_estimator_spec(
         features=features, mode=mode, labels=labels, train_op_fn=lambda _: train_op, logits=logits
     )
-    hook = UpdateWeightsHook(sdca_model, train_op)
+    hook = UpdateWeights()
+    hook.model, hook.train_op = sdca_model, train_op
     return spec._replace(training_chief_hooks=(*spec.training_chief_hooks, hook))

@@ -8,9 +8,10 @@ from everflow.framework import attachments, nest
 from everflow.keras.backend.state import track_variable
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.resource import UnreadVariable
+from everflow.ops.variables.trackable import TrackableReference
 from everflow.ops.variables.variable import Variable
 from everflow.train.containers import TrackableDataStructure
-from everflow.train.tracking import NoDependency, TrackableReference
+from everflow.train.tracking import NoDependency
 
 
 def untracked(method):

@@ -120,12 +120,10 @@ def set_policy(policy):
 @contextlib.contextmanager
 def policy_scope(policy):
     """A context with another global policy."""
-    before = _global_policy
-    set_policy(policy)
-    try:
+    with contextlib.ExitStack() as at_end:
+        at_end.callback(set_policy, global_policy())
+        set_policy(policy)
         yield
-    finally:
-        set_policy(before)
 
 
 def with_input_dtype(policy, dtype):

@@ -9,13 +9,10 @@ import threading
 class TpuContext(threading.local):
     """The number of shards of the computation that is being drawn, or None outside of one."""
 
-    def __init__(self):
-        self._number_of_shards = None
-
-    number_of_shards = property(lambda self: self._number_of_shards)
+    number_of_shards = None
 
     def set_number_of_shards(self, number_of_shards):
-        self._number_of_shards = number_of_shards
+        self.number_of_shards = number_of_shards
 
 
 _current = TpuContext()
@@ -29,13 +26,13 @@ def get_tpu_context():
 @contextlib.contextmanager
 def tpu_shard_context(number_of_shards):
     """A context in which a computation for this many shards is drawn."""
-    if _current.number_of_shards is not None:
-        raise NotImplementedError("A computation for TPU shards cannot be drawn inside of another.")
-    try:
-        _current.set_number_of_shards(number_of_shards)
+    here = get_tpu_context()
+    with contextlib.ExitStack() as at_end:
+        if here.number_of_shards is not None:
+            raise NotImplementedError("A computation for TPU shards cannot be drawn inside of another.")
+        at_end.callback(here.set_number_of_shards, None)
+        here.set_number_of_shards(number_of_shards)
         yield
-    finally:
-        _current.set_number_of_shards(None)
 
 
 def on_device_training_loop(func):

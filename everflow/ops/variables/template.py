@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import threading
 
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_collection
 from everflow.ops.functions.traced import defun
 from everflow.ops.variables.eager_store import EagerVariableStore
-from everflow.ops.variables.scope import variable_scope
+from everflow.ops.variables.scope import variable_creator_scope, variable_scope
+from everflow.ops.variables.trackable import Trackable
 from everflow.platform import logging
 
 
@@ -62,7 +65,56 @@ def make_template_internal(
     return make_template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
 
 
-class Template:
+class _Calls(threading.local):
+    """The templates whose variables are captured in this thread, outermost first."""
+
+    templates: tuple = ()
+
+
+_calls = _Calls()
+
+
+@contextlib.contextmanager
+def capture_dependencies(template):
+    """A context in which variables that are made in a template's scope hang on it, for checkpoints, by their names there.
+
+    Where that happens in the call of another template, the inner template hangs on the outer one.
+
+    Args:
+        template: The template; its variable scope must have been made.
+
+    Yields:
+        None.
+
+    Example:
+        >>> scale = tf.make_template("scale", lambda x: x * tf.get_variable("s", initializer=2.0), create_scope_now_=True)
+        >>> with tf.variable_scope(scale.variable_scope), tf.contrib.checkpoint.capture_dependencies(template=scale):
+        ...     b = tf.get_variable("b", initializer=1.0)
+        >>> tf.contrib.checkpoint.list_objects(scale)[1] is b
+        True
+    """
+    around = _calls.templates
+    chain = (*around, template)
+
+    def noted(next_creator, **kwargs):
+        made = next_creator(**kwargs)
+        if _calls.templates == chain:  # else a template called in this one's call says it
+            links = [*((inner, inner.variable_scope.name) for inner in chain[1:]), (made, kwargs.get("name") or "")]
+            for outer, (inner, name) in zip(chain, links, strict=True):
+                prefix = outer.variable_scope.name + "/"
+                if name.startswith(prefix):
+                    outer._track_trackable(inner, name=name.removeprefix(prefix), overwrite=True)
+        return made
+
+    _calls.templates = chain
+    try:
+        with variable_creator_scope(noted):
+            yield
+    finally:
+        _calls.templates = around
+
+
+class Template(Trackable):
     """A function together with the variable scope that its calls share."""
 
     def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
@@ -94,7 +146,8 @@ class Template:
         """Call the function; a later call that makes trainable variables without `get_variable` raises."""
         before = len(self._all_trainable())
         global_before = len(get_collection(GraphKeys.GLOBAL_VARIABLES))
-        result = self._func(*args, **kwargs)
+        with capture_dependencies(self):
+            result = self._func(*args, **kwargs)
         if self._called:
             made = self._all_trainable()[before:]
             if made:

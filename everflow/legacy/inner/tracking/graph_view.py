@@ -10,8 +10,9 @@ from everflow.framework.scopes import device
 from everflow.legacy.inner.tracking.base import NoRestoreSaveable
 from everflow.ops.array.constants import constant
 from everflow.ops.variables.saveables import SaveableObject
+from everflow.ops.variables.trackable import TrackableReference
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
-from everflow.train.tracking import OBJECT_GRAPH_KEY, ObjectTree, TrackableReference, children_of, escape
+from everflow.train.tracking import OBJECT_GRAPH_KEY, ObjectTree, children_of, escape
 
 
 class ObjectGraphView:

@@ -4,8 +4,6 @@ what was saved.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from everflow.framework import dtypes
@@ -13,7 +11,7 @@ from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.keras import backend
 from everflow.legacy.inner.tracking.graph_view import ObjectGraphView
 from everflow.ops.array.constants import constant
-from everflow.ops.variables.scope import variable_creator_scope
+from everflow.ops.variables.template import capture_dependencies
 from everflow.ops.variables.variable import Variable
 from everflow.platform import compat
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
@@ -110,20 +108,6 @@ def add_variable(
     return trackable._add_variable_with_custom_getter(
         name=name, shape=shape, dtype=dtype, initializer=initializer, getter=made, trainable=trainable
     )
-
-
-@contextlib.contextmanager
-def capture_dependencies(template: Any) -> Iterator[None]:
-    """A context in which variables that are made hang on a template, by their names in its scope."""
-    prefix = template.variable_scope.name + "/"
-
-    def noted(following: Any, **kwargs: Any) -> Variable:
-        made = following(**kwargs)
-        template._track_trackable(made, name=(kwargs.get("name") or made.op.name).removeprefix(prefix), overwrite=True)
-        return made
-
-    with variable_creator_scope(noted):
-        yield
 
 
 class _ObjectGraphProtoPrettyPrinter:

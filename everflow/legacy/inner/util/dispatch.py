@@ -1,13 +1,16 @@
 """TensorFlow's `python.util.dispatch`: functions that let types of people's own take part.
 
 A function with dispatch runs first as it is; if it refuses its arguments (TypeError or ValueError), the dispatchers
-registered for it are asked in turn, and the first result that isn't NOT_SUPPORTED counts.
+registered for it are asked in turn, and the first result that isn't NOT_SUPPORTED counts. Ops begin to ask when the first
+dispatcher is registered for them: until then a call costs nothing more.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -29,38 +32,28 @@ class OpDispatcher:
 
     def register(self, op: Callable) -> None:
         """Ask this one too when `op` refuses its arguments."""
-        _dispatchers(op).append(self)
+        if not hasattr(op, DISPATCH_ATTR):
+            _let_ask(op)
+        getattr(op, DISPATCH_ATTR).append(self)
 
 
-def _dispatchers(op: Callable) -> list[OpDispatcher]:
-    if not hasattr(op, DISPATCH_ATTR):
-        raise AssertionError(f"{op} asks no dispatchers: decorate it with add_dispatch_support or add_dispatch_list.")
-    return getattr(op, DISPATCH_ATTR)
+class _ForTypes(OpDispatcher):
+    """Calls a function if an argument, or an element of a list, is of one of the types."""
+
+    def __init__(self, function: Callable, kinds: tuple[type, ...]):
+        self._function, self._kinds = function, kinds
+
+    def handle(self, args: tuple, kwargs: dict) -> Any:
+        given = [a if isinstance(a, (list, tuple)) else (a,) for a in (*args, *kwargs.values())]
+        if not any(isinstance(value, self._kinds) for value in itertools.chain(*given)):
+            return self.NOT_SUPPORTED
+        return self._function(*args, **kwargs)
 
 
 def dispatch(op: Callable, *args: Any, **kwargs: Any) -> Any:
     """What the dispatchers of `op` make of a call, NOT_SUPPORTED where none takes it."""
-    for dispatcher in getattr(op, DISPATCH_ATTR):
-        result = dispatcher.handle(args, kwargs)
-        if result is not OpDispatcher.NOT_SUPPORTED:
-            return result
-    return OpDispatcher.NOT_SUPPORTED
-
-
-class _TypeBasedDispatcher(OpDispatcher):
-    """Calls a function if an argument, or an element of a list, is of one of the types."""
-
-    def __init__(self, override_func: Callable, types: tuple[type, ...]):
-        self._function = override_func
-        self._types = types
-
-    def _handles(self, args: tuple, kwargs: dict) -> bool:
-        given = itertools.chain(args, kwargs.values())
-        elements = itertools.chain.from_iterable(a if isinstance(a, (list, tuple)) else [a] for a in given)
-        return any(isinstance(element, self._types) for element in elements)
-
-    def handle(self, args: tuple, kwargs: dict) -> Any:
-        return self._function(*args, **kwargs) if self._handles(args, kwargs) else self.NOT_SUPPORTED
+    answers = (dispatcher.handle(args, kwargs) for dispatcher in getattr(op, DISPATCH_ATTR))
+    return next((a for a in answers if a is not OpDispatcher.NOT_SUPPORTED), OpDispatcher.NOT_SUPPORTED)
 
 
 def dispatch_for_types(op: Callable, *types: type) -> Callable[[Callable], Callable]:
@@ -70,7 +63,7 @@ def dispatch_for_types(op: Callable, *types: type) -> Callable[[Callable], Calla
         wanted, found = inspection.getargspec(op), inspection.getargspec(function)
         if wanted != found:
             raise AssertionError(f"{function} must take the arguments of {op}: {wanted}; it takes {found}.")
-        _TypeBasedDispatcher(function, types).register(op)
+        _ForTypes(function, types).register(op)
         return function
 
     return register
@@ -86,15 +79,40 @@ def add_dispatch_list(target: Callable) -> Callable:
 
 def add_dispatch_support(target: Callable) -> Callable:
     """Decorator: dispatchers are asked when the function raises TypeError or ValueError."""
+    asking = functools.wraps(target)(_asking(target, lambda: asking))
+    return make_decorator(target, add_dispatch_list(asking), "add_dispatch_support")
 
-    @functools.wraps(target)
+
+def _asking(function: Callable, op: Callable[[], Callable]) -> Callable:
+    """A function like this one that asks the dispatchers of `op()` about calls it refuses."""
+
     def asking(*args: Any, **kwargs: Any) -> Any:
         try:
-            return target(*args, **kwargs)
+            return function(*args, **kwargs)
         except (TypeError, ValueError):
-            result = dispatch(asking, *args, **kwargs)
+            result = dispatch(op(), *args, **kwargs)
             if result is OpDispatcher.NOT_SUPPORTED:
                 raise
             return result
 
-    return make_decorator(target, add_dispatch_list(asking), "add_dispatch_support")
+    return asking
+
+
+def _hand_on(*args: Any, **kwargs: Any) -> Any:
+    target: Any = "what is to be called"
+    return target(*args, **kwargs)
+
+
+def _let_ask(op: Callable) -> None:
+    """Have an op of this package ask dispatchers from now on, whoever holds it: the function stays, its code changes."""
+    if not isinstance(op, types.FunctionType) or not op.__module__.startswith("everflow."):
+        raise AssertionError(f"{op} asks no dispatchers: decorate it with add_dispatch_support or add_dispatch_list.")
+    shown = inspect.signature(op)
+    plain = types.FunctionType(op.__code__, op.__globals__, op.__name__, op.__defaults__, op.__closure__)
+    plain.__kwdefaults__ = op.__kwdefaults__
+    code = _hand_on.__code__
+    asking = _asking(plain, lambda: op)
+    constants = tuple(asking if value == "what is to be called" else value for value in code.co_consts)
+    op.__code__ = code.replace(co_consts=constants, co_freevars=op.__code__.co_freevars, co_name=op.__name__)
+    op.__signature__ = shown  # type: ignore[attr-defined]
+    add_dispatch_list(op)
