@@ -19,11 +19,11 @@ GIGABIT = 1e9 / 8
 class Costs:
     """Seconds, as `python -m benchmarks.workers constants` finds them."""
 
-    call: float = 0.64e-3  # of a call between two tasks
-    byte: float = 6.7e-9  # of a byte of a tensor in such a call, at each end together
-    message: float = 39e-6  # of one message of gloo's ring
-    agreement: float = 0.40e-3  # of agreeing on what all have, beside its messages
-    ring_byte: float = 0.83e-9  # of a byte that a process sends and adds in the ring
+    call: float = 0.63e-3  # of a call between two tasks
+    byte: float = 4.4e-9  # of a byte of a tensor in such a call, at each end together
+    message: float = 36e-6  # of one message of gloo's ring
+    start: float = 0.25e-3  # of beginning a reduction that all expect
+    ring_byte: float = 0.81e-9  # of a byte that a process sends and adds in the ring
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,9 @@ def ring_step(workers: int, model: Model, network: Network, costs: Costs = Costs
     if workers == 1:
         return model.compute
     steps = 2 * (workers - 1)
-    agreed = costs.agreement + (workers - 1) * (costs.message + network.latency)
     share = model.bytes / workers
     travel = steps * (costs.message + network.latency + share * max(1 / network.bandwidth, costs.ring_byte))
-    return model.forward + max(model.backward, agreed + travel)
+    return model.forward + max(model.backward, costs.start + travel)
 
 
 def server_step(

@@ -8,6 +8,7 @@ python -m benchmarks.workers constants           what `benchmarks/growth.py` rec
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -179,6 +180,7 @@ def ring() -> dict[str, float]:
     for count, times in found.items():
         made[f"message of {count}"] = times["gloo small"] / (2 * (count - 1))
         made[f"agreement of {count}"] = times["agreed small"] - times["gloo small"]
+        made[f"expectation of {count}"] = times["expected small"] - times["gloo small"]
         made[f"byte of {count}"] = (times["gloo large"] - times["gloo small"]) / (
             2 * (count - 1) / count * times["bytes"]
         )
@@ -197,6 +199,19 @@ def reduce() -> None:
     agreed = ProcessGroup(store.part("agreed"), rank, size)
     plain = torch.distributed.ProcessGroupGloo(store.part("plain").sealed(), rank, size)
     small, large = torch.zeros(1), torch.zeros(4 << 20)
+    numbers = itertools.count(1)  # a key for each, so that none is expected
+
+    def agree():
+        request = Request(next(numbers), REDUCE, small)
+        future = agreed.submit(request)
+        agreed.hurry(request)
+        future.result()
+
+    def expect():
+        request = Request(0, REDUCE, small)
+        future = agreed.submit(request)
+        agreed.hurry(request)
+        future.result()
 
     def least(way, count):
         times = []
@@ -208,7 +223,8 @@ def reduce() -> None:
 
     found = {
         "gloo small": least(lambda: plain.allreduce([small]).wait(), 300),
-        "agreed small": least(lambda: agreed.submit(Request(1, REDUCE, small)).result(), 300),
+        "agreed small": least(agree, 300),
+        "expected small": least(expect, 300),
         "gloo large": least(lambda: plain.allreduce([large]).wait(), 20),
         "bytes": large.numel() * 4,
     }

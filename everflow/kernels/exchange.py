@@ -213,6 +213,9 @@ def _begin(meeting: _Meeting, membership: Membership) -> None:
 
 
 def _pass_on(done: Future[torch.Tensor], meeting: _Meeting) -> None:
+    meeting.request = (
+        None  # which holds this meeting: the result's memory would be free only when cycles are looked for
+    )
     error = done.exception()
     if error is not None:
         meeting.future.set_exception(error)

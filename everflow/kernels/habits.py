@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 Entry = tuple[int, int]  # the key of a request, and the sum of what has to be alike
 
 # Steps that have to be alike before they are expected to be so again; twice as many after each disappointment.
-FIRST_LEARNT = 4
+FIRST_LEARNT = 8
 
 
 class Habits:

@@ -8,7 +8,6 @@ to be summed go as one.
 from __future__ import annotations
 
 import datetime
-import functools
 import os
 import threading
 import time
@@ -215,6 +214,7 @@ class ProcessGroup:
         self._pending: dict[int, deque[Request]] = {}
         self._error: errors.OpError | None = None
         self._habits = Habits()
+        self._expected: Sequence[Entry] | None = None  # what the thread waits for
         self._sizes: dict[Entry, int] = {}  # numbers in what was agreed on
         # Memory of sums, to be used again, by how many numbers it has and where.
         self._sums: dict[tuple[int, torch.device], torch.Tensor] = {}
@@ -231,7 +231,8 @@ class ProcessGroup:
             if self._error is not None:
                 raise self._error
             self._pending.setdefault(request.key, deque()).append(request)
-            self._condition.notify()
+            if self._expected is None or self._has(self._expected):  # otherwise it would be woken for nothing
+                self._condition.notify()
         return request.future
 
     def hurry(self, request: Request) -> None:
@@ -263,10 +264,11 @@ class ProcessGroup:
         try:
             while True:
                 with self._condition:
-                    self._condition.wait_for(lambda: self._pending or self._error)
-                    expected = self._habits.expected()
+                    self._expected = expected = self._habits.expected()
+                    if expected is None:
+                        self._condition.wait_for(lambda: self._pending or self._error)
                     patience = _GATHERING if expected is None else None
-                    self._condition.wait_for(functools.partial(self._is_due, expected), patience)
+                    self._condition.wait_for(self._is_due, patience)
                     if self._error is not None:
                         return
                     offered = {key: requests[0] for key, requests in self._pending.items()}
@@ -279,14 +281,14 @@ class ProcessGroup:
         except BaseException as e:  # told to all who wait
             self._fail(errors.InternalError(None, None, f"Collective operations ended: {e!r}"))
 
-    def _is_due(self, expected: Sequence[Entry] | None) -> bool:
+    def _is_due(self) -> bool:
         """Whether what is pending should be served at once: somebody needs it, or it is what belongs together."""
-        if self._error is not None or not self._pending:
+        if self._error is not None:
             return True
         if any(r.is_awaited for requests in self._pending.values() for r in requests):
             return True
-        if expected is not None:
-            return self._has(expected)
+        if self._expected is not None:
+            return self._has(self._expected)
         return sum(r.tensor.nbytes for requests in self._pending.values() for r in requests) >= BUCKET
 
     # --- what needs no agreement ---------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A member that is stopped, connections that are slow, cut or silent, and a disk that is full: clear errors, and then it goes on."""
 
 import os
+import pathlib
 import select
 import signal
 import socket
@@ -123,6 +124,13 @@ server.join()
 """
 
 
+def _stop(process):
+    """Stop a process and see it stopped: until one of its threads has taken the signal, the others go on."""
+    process.send_signal(signal.SIGSTOP)
+    while pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.01)
+
+
 def test_a_stopped_server_is_unavailable_until_it_goes_on(tmp_path, monkeypatch):
     monkeypatch.setenv("EVERFLOW_CLUSTER_TIMEOUT", "2")
     addresses = free_addresses(2)
@@ -136,7 +144,7 @@ def test_a_stopped_server_is_unavailable_until_it_goes_on(tmp_path, monkeypatch)
         with tf.Session(worker.target) as sess:
             sess.run(v.initializer)
             assert sess.run(y).tolist() == [3.0, 6.0]
-            ps.send_signal(signal.SIGSTOP)
+            _stop(ps)
             with pytest.raises(tf.errors.UnavailableError, match="/job:ps"):
                 sess.run(y)
             ps.send_signal(signal.SIGCONT)

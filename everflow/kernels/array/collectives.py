@@ -48,6 +48,12 @@ def _start(op_type: str, node: Node, step: Step, value: torch.Tensor | None) -> 
     return member
 
 
+def _result(member: Member, step: Step) -> torch.Tensor:
+    result = member.wait(step)
+    step.locks.remove(member)  # nothing is left to take back, and nobody else shall hold the result
+    return result
+
+
 @kernel("_CollectiveStart", keeps=(0,), effect=Effect.ACTS)
 def collective_start(values: list[torch.Tensor], *, op_type: str, node: Node, step: Step) -> Member:
     return _start(op_type, node, step, values[0] if values else None)
@@ -55,14 +61,14 @@ def collective_start(values: list[torch.Tensor], *, op_type: str, node: Node, st
 
 @acting("_CollectiveWait", waits=Waits.OUTSIDE)
 def collective_wait(member: Member, *, step: Step) -> torch.Tensor:
-    return member.wait(step)
+    return _result(member, step)
 
 
 @acting("CollectiveReduce", "CollectiveGather", "CollectiveBcastSend", waits=Waits.OUTSIDE)
 def collective(value: torch.Tensor, *, node: Node, step: Step) -> Any:
-    return _start(node.type, node, step, value).wait(step)
+    return _result(_start(node.type, node, step, value), step)
 
 
 @acting("CollectiveBcastRecv", waits=Waits.OUTSIDE)
 def collective_recv(*, node: Node, step: Step) -> Any:
-    return _start(node.type, node, step, None).wait(step)
+    return _result(_start(node.type, node, step, None), step)
