@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -20,6 +21,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
+# Versions of torch whose modules bear to be run in another order: this has been seen of them.
+SEEN = ("2.13.",)
 # Modules that are put off, with all inside them.
 PUT_OFF = frozenset(
     f"torch.{name}"
@@ -97,11 +100,22 @@ def load_torch() -> ModuleType:
     """Torch; where nobody has imported it, as kernels need it."""
     if "torch" in sys.modules or os.environ.get("EVERFLOW_WHOLE_TORCH", "0") in ("1", "true"):
         return importlib.import_module("torch")
-    sys.meta_path.insert(0, _Finder())
+    if _version().startswith(SEEN):
+        sys.meta_path.insert(0, _Finder())
     torch = importlib.import_module("torch")
     if torch.__file__ is not None:
         forget_code(Path(torch.__file__).parent / "lib")
     return torch
+
+
+def _version() -> str:
+    """The version of torch that would be imported."""
+    found = importlib.util.find_spec("torch")
+    if found is None or found.origin is None:
+        return ""
+    text = Path(found.origin).with_name("version.py").read_text()
+    said = re.search(r"^__version__ = '([^']*)'", text, re.MULTILINE)
+    return said[1] if said else ""
 
 
 def forget_code(directory: Path) -> int:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 OFF, WHEN_IT_PAYS, ALWAYS = "off", "when it pays", "always"
 # Seconds that a plan runs before it is changed, as far as its sizes tell, and more for each node; the fewest runs.
-LONG_ENOUGH, LONGER, OFTEN_ENOUGH = 0.25, 4e-4, 20
-# Plans of as many nodes are begun to be compiled at their first run, others when half of the runs are done.
-MANY_NODES = 1000
+LONG_ENOUGH, LONGER, OFTEN_ENOUGH = 0.25, 1.5e-4, 20
+# Plans of as many nodes are begun to be compiled at their first run, others when half of the runs are done; each node
+# more makes it so many times longer.
+MANY_NODES, FAR_LONGER = 1000, 8
 # Seconds that a call of a kernel takes, an entry of its result, a multiplication in a product; rounds of a loop.
 _CALL, _ENTRY, _MULTIPLICATION, _ROUNDS = 4e-6, 3e-10, 4e-11, 16
 _MODES = {"off": OFF, "always": ALWAYS, "auto": WHEN_IT_PAYS}
@@ -74,7 +75,7 @@ def runs_before(nodes: Iterable[Node]) -> int:
     """The number of runs after which a plan of these nodes is changed."""
     seconds, enough = 0.0, LONG_ENOUGH
     for number, node in enumerate(nodes):
-        enough += LONGER if number < MANY_NODES else 3 * LONGER  # a plan that has kernels meanwhile need not wait
+        enough += LONGER if number < MANY_NODES else FAR_LONGER * LONGER
         shape = node.shape() if node.output_dtypes else None
         entries = math.prod(shape) if shape is not None else 0
         took = _CALL + _ENTRY * entries + _MULTIPLICATION * multiplications(node)
