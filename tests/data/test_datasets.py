@@ -223,3 +223,20 @@ def test_options_that_contradict_each_other():
 def test_what_has_no_elements():
     with pytest.raises(TypeError, match="neither a dataset nor an iterator"):
         tf.data.get_output_shapes(tf.constant(1))
+
+
+def test_functions_that_return_datasets_and_optionals():
+    @tf.function
+    def scaled(dataset, n):
+        return {"scaled": dataset.map(lambda x: x * n), "n": n}
+
+    @tf.function
+    def first(dataset):
+        return tf.data.experimental.get_single_element(dataset.take(1)), dataset.skip(1).batch(2)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        made = scaled(tf.data.Dataset.range(4), tf.constant(3, tf.int64))
+        value, rest = first(made["scaled"])
+        following = tf.compat.v1.data.make_one_shot_iterator(rest).get_next()
+        assert sess.run([made["n"], value]) == [3, 0] and sess.run(following).tolist() == [3, 6]
+        assert rest.element_spec == tf.TensorSpec([None], tf.int64)
