@@ -83,6 +83,7 @@ class Dataset(structure.Elements, structure.VariantValue):
         )
 
     _made_by = None  # the op type, where it is known: executing eagerly, a tensor has no op to ask
+    _drawn_functions = ()  # those that the op was given
 
     def _begin(self, variant_tensor, element_spec, inputs=()):
         """What every dataset is: the tensor that stands for it, the specs of its elements, the datasets it is made of."""
@@ -136,6 +137,10 @@ class Dataset(structure.Elements, structure.VariantValue):
     def _inputs(self):
         """The datasets that it is made of."""
         return list(self._input_datasets)
+
+    def _functions(self):
+        """The functions that its op calls for elements."""
+        return list(self._drawn_functions)
 
     def _as_serialized_graph(self, stateful_whitelist=None):
         """A string tensor: the GraphDef that makes this dataset."""
@@ -495,8 +500,11 @@ class VariantDataset(DatasetV1Adapter):
 
 def made(build, element_spec, inputs=(), **arguments) -> Dataset:
     """The dataset that an op makes, given the specs of its elements."""
-    dataset = DatasetV1Adapter(build(**structure.attributes(element_spec), **arguments), element_spec, inputs)
+    functions = {name: value for name, value in arguments.items() if isinstance(value, StructuredFunction)}
+    given = arguments | {name: function.attr for name, function in functions.items()}
+    dataset = DatasetV1Adapter(build(**structure.attributes(element_spec), **given), element_spec, inputs)
     dataset._made_by = getattr(build, "__name__", None)
+    dataset._drawn_functions = tuple(functions.values())
     return dataset
 
 

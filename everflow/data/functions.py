@@ -66,8 +66,8 @@ class StructuredFunction:
         return structure.to_tensors(self.output_structure, structure.pack_as(result, leaves))
 
     def argument(self, name: str) -> dict:
-        """The function as the argument of an op that has this name, with the tensors that it captured."""
-        return {"other_arguments": self.captured_inputs, name: self.attr}
+        """The function as the argument of a dataset's op that has this name, with the tensors that it captured."""
+        return {"other_arguments": self.captured_inputs, name: self}
 
     def check_returns_scalar(self, argument: str, dtype):
         """ValueError where the function, an argument of this name, surely does not return one scalar of this dtype."""

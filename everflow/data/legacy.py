@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from everflow.data.structure import Elements
+
+
+def _elements(dataset_or_iterator):
+    if not isinstance(dataset_or_iterator, Elements):
+        raise TypeError(f"`dataset_or_iterator` is neither a dataset nor an iterator: {dataset_or_iterator!r}")
+    return dataset_or_iterator
+
 
 def get_output_types(dataset_or_iterator):
     """The nest of dtypes of the elements.
@@ -16,7 +24,7 @@ def get_output_types(dataset_or_iterator):
         >>> tf.data.get_output_types(tf.data.Dataset.range(3))
         tf.int64
     """
-    return dataset_or_iterator.output_types
+    return _elements(dataset_or_iterator).output_types
 
 
 def get_output_shapes(dataset_or_iterator):
@@ -32,7 +40,7 @@ def get_output_shapes(dataset_or_iterator):
         >>> tf.data.get_output_shapes(tf.data.Dataset.range(3).batch(2)).as_list()
         [None]
     """
-    return dataset_or_iterator.output_shapes
+    return _elements(dataset_or_iterator).output_shapes
 
 
 def get_output_classes(dataset_or_iterator):
@@ -48,7 +56,7 @@ def get_output_classes(dataset_or_iterator):
         >>> tf.data.get_output_classes(tf.data.Dataset.range(3)).__name__
         'Tensor'
     """
-    return dataset_or_iterator.output_classes
+    return _elements(dataset_or_iterator).output_classes
 
 
 def get_structure(dataset_or_iterator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import warnings
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -56,7 +55,7 @@ class _Settings:
     __hash__ = None
 
     def merge(self, options):
-        """New options: those set in `options`, else those set here."""
+        """New options: those set here, and those set in `options`; ValueError where both set one differently."""
         made = type(self)()
         for name, kind in type(self)._types.items():
             if issubclass(kind, _Settings):
@@ -64,7 +63,7 @@ class _Settings:
                 continue
             mine, others = self._set.get(name), options._set.get(name)
             if mine is not None and others is not None and mine != others:
-                warnings.warn(f"Changing the value of option {name} from {mine} to {others}.", stacklevel=3)
+                raise ValueError(f"Option {name} is {mine} in one place and {others} in another: both can't be had")
             chosen = mine if others is None else others
             if chosen is not None:
                 made._set[name] = chosen

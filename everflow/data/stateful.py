@@ -39,7 +39,8 @@ def reduce(dataset, initial_state, reduce_func):
     tensors = raw.ReduceDataset(
         input_dataset=dataset._variant_tensor,
         initial_state=structure.to_tensors(spec, initial_state),
-        **function.argument("f"),
+        other_arguments=function.captured_inputs,
+        f=function.attr,
         **structure.attributes(state_spec),
     )
     return structure.from_tensors(state_spec, tensors)

@@ -313,6 +313,9 @@ class Elements:
     output_types = property(lambda self: legacy_types(self._element_spec))
     output_shapes = property(lambda self: legacy_shapes(self._element_spec))
     output_classes = property(lambda self: legacy_classes(self._element_spec))
+    _flat_shapes = property(lambda self: flat_shapes(self._element_spec))
+    _flat_types = property(lambda self: flat_types(self._element_spec))
+    _flat_structure = property(lambda self: attributes(self._element_spec))
 
 
 def from_legacy(types, shapes=None, classes=None):

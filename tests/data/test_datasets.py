@@ -197,3 +197,46 @@ def test_examples_to_parse_come_in_vectors(elements):
     parse = tf.data.experimental.parse_example_dataset({"a": tf.FixedLenFeature([], tf.int64)})
     with pytest.raises(TypeError, match="vectors of strings"):
         tf.data.Dataset.from_tensors(elements).apply(parse)
+
+
+def test_functions_of_a_dataset():
+    counted = tf.data.Dataset.range(3)
+    mapped = counted.map(lambda x: x + 1, num_parallel_calls=2)
+    assert counted._functions() == [] and len(mapped._functions()) == 1
+    assert mapped._functions()[0].output_structure == tf.TensorSpec([], tf.int64)
+    grouped = counted.apply(tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, w: w.batch(2), 2))
+    assert len(grouped._functions()) == 3 and grouped.batch(2)._functions() == []
+    assert mapped._flat_structure == {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])]}
+
+
+def test_options_that_contradict_each_other():
+    def with_slack(value):
+        options = tf.data.Options()
+        options.experimental_slack = value
+        return tf.data.Dataset.range(3).with_options(options)
+
+    assert tf.data.Dataset.zip((with_slack(True), with_slack(True))).options().experimental_slack is True
+    with pytest.raises(ValueError, match="experimental_slack is True in one place and False"):
+        with_slack(True).concatenate(with_slack(False))
+
+
+def test_what_has_no_elements():
+    with pytest.raises(TypeError, match="neither a dataset nor an iterator"):
+        tf.data.get_output_shapes(tf.constant(1))
+
+
+def test_functions_that_return_datasets_and_optionals():
+    @tf.function
+    def scaled(dataset, n):
+        return {"scaled": dataset.map(lambda x: x * n), "n": n}
+
+    @tf.function
+    def first(dataset):
+        return tf.data.experimental.get_single_element(dataset.take(1)), dataset.skip(1).batch(2)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        made = scaled(tf.data.Dataset.range(4), tf.constant(3, tf.int64))
+        value, rest = first(made["scaled"])
+        following = tf.compat.v1.data.make_one_shot_iterator(rest).get_next()
+        assert sess.run([made["n"], value]) == [3, 0] and sess.run(following).tolist() == [3, 6]
+        assert rest.element_spec == tf.TensorSpec([None], tf.int64)

@@ -24,7 +24,7 @@ _KEY = TensorSpec([], dtypes.int64)
 def _named(**functions):
     """Functions of an op as its arguments: each with the tensors that it captured."""
     captured = {f"{name}_other_arguments": function.captured_inputs for name, function in functions.items()}
-    return {**captured, **{name: function.attr for name, function in functions.items()}}
+    return {**captured, **functions}
 
 
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):

@@ -28,6 +28,9 @@ class ConcreteFunction:
         self.graph = graph
         self._arguments = (arguments, flat_arguments)
         flat = nest.flatten(result, expand_composites=True)
+        # Datasets and optionals are passed as the tensors that stand for them, and made of these again at each call.
+        self._variants = [x._type_spec if hasattr(x, "_variant_tensor") else None for x in flat]
+        flat = [x if spec is None else x._variant_tensor for x, spec in zip(flat, self._variants)]
         tensors = [
             graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
         ]
@@ -167,6 +170,7 @@ class ConcreteFunction:
         flat = [
             None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)
         ]
+        flat = [x if spec is None else spec.from_variant(x) for x, spec in zip(flat, self._variants)]
         return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)
 
 
