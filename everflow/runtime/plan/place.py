@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.prune import Pruned
 
 _COLOCATION = b"loc:@"
+# What is inside of these may be on several devices: they go where the first of their variables is, and don't join those.
+_MULTI_DEVICE = {"PartitionedCall", "StatefulPartitionedCall"}
 
 
 class Placer:
@@ -125,6 +127,8 @@ class _Groups:
                     self._follow(op, tensor.op)
                 elif tensor.dtype is dtypes.resource:
                     self._follow(op, tensor.op)
+                    if op.type in _MULTI_DEVICE:
+                        break
 
     def _named(self, op: Operation, name: str) -> Operation:
         """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked

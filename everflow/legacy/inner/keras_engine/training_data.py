@@ -26,7 +26,7 @@ from everflow.keras import losses
 from everflow.keras import metrics as metrics_module
 from everflow.keras.callbacks import ProgbarLogger
 from everflow.keras.engine import data_checks, endpoints
-from everflow.keras.engine.batches import _batch_shuffled as batch_shuffle
+from everflow.keras.engine.array_batches import _batch_shuffled as batch_shuffle
 from everflow.keras.engine.compiling import _placeholder_like
 from everflow.keras.engine.training_loop import _is_validated
 from everflow.legacy.inner.keras_engine.aggregation import (
