@@ -139,7 +139,7 @@ class MirroredExtended(StrategyExtended):
         made = []
         for index, held in enumerate(self._local_results(var)):
             name = f"update_{index}"
-            with device(held.device), self._updating(held.device), name_scope(name):
+            with device(held.device), self._updating(held.device, index), name_scope(name):
                 made.append(fn(held, *select_replica(index, args), **select_replica(index, kwargs)))
         if not group:
             return made

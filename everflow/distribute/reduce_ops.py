@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 from everflow.framework.composites import IndexedSlices
+from everflow.framework.scopes import device, get_default_graph
 from everflow.ops import array, math
 from everflow.ops.variables.options import VariableAggregation
 
@@ -53,5 +54,11 @@ def read_all(variable):
     """The value of a variable that is put together when it is read."""
     if variable.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
         return variable.values[0].read_value()
-    parts = [v.read_value() for v in variable.values]
+    parts = [_read_where_it_is(v) for v in variable.values]
     return reduced(ReduceOp.from_variable_aggregation(variable.aggregation), parts)
+
+
+def _read_where_it_is(copy):
+    """The value of one copy, read on its device, also where something else is colocated with another copy."""
+    with get_default_graph().colocate_with(None, ignore_existing=True), device(copy.device):
+        return copy.read_value()

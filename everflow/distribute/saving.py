@@ -34,7 +34,9 @@ class CopiesSaveable(SaveableObject):
 
 def mirrored_saveable(variable, name: str) -> CopiesSaveable:
     """Copies are equal, so the first is saved."""
-    return CopiesSaveable(variable, variable.values[0]._graph_element, name)
+    first = variable.values[0]
+    drawn = first._graph_element  # None where operations run at once
+    return CopiesSaveable(variable, first.read_value() if drawn is None else drawn, name)
 
 
 def sync_on_read_saveable(variable, name: str) -> CopiesSaveable:

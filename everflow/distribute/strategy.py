@@ -285,13 +285,13 @@ class StrategyExtended:
         """Call `fn(*args)` on every device of `colocate_with`."""
         context.require_cross_replica()
         made = []
-        for name in devices_of(colocate_with):
-            with device(name), self._updating(name):
+        for index, name in enumerate(devices_of(colocate_with)):
+            with device(name), self._updating(name, index):
                 made.append(fn(*args, **(kwargs or {})))
         return grouping.group(*made) if group else made
 
-    def _updating(self, name: str):
-        return context.entered(context.Frame(self._container_strategy(), None, name))
+    def _updating(self, name: str, index: int | None = None):
+        return context.entered(context.Frame(self._container_strategy(), None, name, index))
 
     def _local_results(self, value):
         return tuple(value.values) if isinstance(value, (DistributedValues, DistributedVariable)) else (value,)

@@ -134,7 +134,10 @@ class DistributedVariable(_Parted, Variable):
 
     def get(self, device=None):
         """The copy of the replica that is drawn or of the device that is updated; the first across replicas."""
-        device = device or context.current().update_device
+        frame = context.current()
+        if device is None and frame.update_index is not None and frame.strategy is self._strategy:
+            return self._values[frame.update_index]
+        device = device or frame.update_device
         if device is not None:
             wanted = full_device(device)
             for value in self._values:
@@ -215,7 +218,10 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()
-        if len(self._values) == 1 or frame.replica_context is not None or frame.update_device is not None:
+        is_of_one = frame.replica_context is not None or frame.update_device is not None
+        # Where no replica of the strategy is drawn, a new value is for all copies; what is added, is for the first.
+        is_for_all = method == "assign" and frame.strategy is not self._strategy
+        if len(self._values) == 1 or is_of_one and not is_for_all:
             return getattr(self.get(), method)(value, *args, **kwargs)
         if method != "assign":
             raise ValueError(
@@ -223,7 +229,8 @@ class SyncOnReadVariable(DistributedVariable):
             )
         if self._aggregation is VariableAggregation.SUM:
             value = internal_convert_to_tensor(value, self.dtype) / len(self._values)
-        return self._each("assign", value, *args, **kwargs)
+        with context.entered(context.Frame(self._strategy)):
+            return self._each("assign", value, *args, **kwargs)
 
     def _across(self):
         frame = context.current()
@@ -236,6 +243,11 @@ class SyncOnReadVariable(DistributedVariable):
         return self.get().value() if found is None else found
 
     read_value = value
+
+    def numpy(self):
+        """What a read gives, as an array."""
+        found = self._across()
+        return self.get().numpy() if found is None else found.numpy()
 
     def _as_graph_element(self):
         found = self._across()

@@ -15,10 +15,17 @@ from typing import Any
 class Frame:
     """A strategy with the replica that is being drawn, or None where all are looked at together."""
 
-    def __init__(self, strategy: Any, replica_context: Any = None, update_device: str | None = None):
+    def __init__(
+        self,
+        strategy: Any,
+        replica_context: Any = None,
+        update_device: str | None = None,
+        update_index: int | None = None,
+    ):
         self.strategy = strategy
         self.replica_context = replica_context
         self.update_device = update_device  # inside `extended.update`, the device whose copy is updated
+        self.update_index = update_index  # and its number, as several may be on one device
 
 
 class _Stack(threading.local):
@@ -103,6 +110,14 @@ def scaled_for_replicas(loss: Any) -> Any:
         return loss
     replicas = frame.strategy.num_replicas_in_sync
     return loss * (1.0 / replicas) if replicas > 1 else loss
+
+
+def part_of_replica(mean: Any) -> Any:
+    """What a replica's mean over its rows adds to the mean over those of all replicas; elsewhere the mean itself."""
+    frame = current()
+    if frame is None or frame.replica_context is None or frame.strategy.num_replicas_in_sync == 1:
+        return mean
+    return mean * (1.0 / frame.strategy.num_replicas_in_sync)
 
 
 def current_worker() -> Any:

@@ -182,7 +182,9 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
 python.keras.engine   base_layer_utils                   : legacy.inner.keras_engine.layer_parts keras.engine.*
 python.keras.engine   network                            : legacy.inner.keras_engine.layer_parts
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
-python.keras.engine   data_adapter training_generator    : legacy.inner.keras_engine.data_adapters
+python.keras.engine   data_adapter                       : legacy.inner.keras_engine.data_adapters
+python.keras.engine   training_generator                 : legacy.inner.keras_engine.training_loops legacy.inner.keras_engine.data_adapters
+python.keras.engine   training_v2 training_v2_utils training_arrays training_distributed : legacy.inner.keras_engine.training_loops
 python.keras.engine   training_utils                     : legacy.inner.keras_engine.training_data
 python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized
 python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized

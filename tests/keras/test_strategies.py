@@ -116,22 +116,3 @@ def test_fitting_keeps_the_copies_of_weights_equal():
         model.fit(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
         first, second = strategy.experimental_local_results(model.weights[0])
         np.testing.assert_array_equal(first.numpy(), second.numpy())
-
-
-def test_batch_normalization_on_several_replicas():
-    def moved(strategy):
-        with strategy.scope():
-            model = tf.keras.Sequential([tf.keras.layers.BatchNormalization(input_shape=(3,), momentum=0.5)])
-            model.compile("sgd", "mse")
-        model.fit(_X, _X, batch_size=4, epochs=2, verbose=0, shuffle=False)
-        return model.get_weights()
-
-    for context in (eager_mode, tf.Graph().as_default):
-        with context():
-            pairs = zip(
-                moved(tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])),
-                moved(tf.distribute.OneDeviceStrategy("/cpu:0")),
-                strict=True,
-            )
-            for several, one in pairs:
-                np.testing.assert_allclose(several, one, rtol=1e-5)

@@ -5,7 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
-from everflow.legacy.inner.keras_engine import data_adapters, kernelized, preprocessing
+from everflow.legacy.inner.keras_engine import data_adapters, kernelized, preprocessing, training_data, training_loops
 
 
 class _Sum(preprocessing.Combiner):
@@ -205,3 +205,27 @@ def test_random_features_have_weights_and_a_configuration():
     assert again.get_config() == layer.get_config()
     with pytest.raises(ValueError):
         layer.compute_output_shape((2, None))
+
+
+def test_loops_by_their_names_train_test_and_predict():
+    x, y = np.ones((4, 3), "float32"), np.zeros((4, 1), "float32")
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,), kernel_initializer="ones")])
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+        assert training_loops.Loop().evaluate(model, x, y, verbose=0) == pytest.approx(9.0)
+        assert training_loops.fit_loop(model, x, y, epochs=1, verbose=0).history["loss"] == pytest.approx([9.0])
+        after = training_loops.test_loop(model, x, y, verbose=0)
+        assert after < 9.0 and training_loops.test_on_batch(model, x, y) == pytest.approx(after)
+        np.testing.assert_allclose(training_loops.predict_loop(model, x), training_loops.predict_on_batch(model, x))
+        assert training_loops.train_on_batch(model, x, y) == pytest.approx(after)
+        trained = training_loops.fit_generator(model, iter([(x, y)]), steps_per_epoch=1, verbose=0)
+        assert trained.history["loss"][0] < after
+
+
+@pytest.mark.parametrize("contiguous, expected", [(True, [1, 2, 3]), (False, [1, 3])])
+def test_rows_of_tensors_are_a_slice_unless_they_are_apart(contiguous, expected):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        (rows,) = training_data.slice_arrays([tf.range(5)], np.array([1, 3]), contiguous=contiguous)
+        assert sess.run(rows).tolist() == expected
+    (rows,) = training_data.slice_arrays([np.arange(5)], np.array([1, 3]), contiguous=contiguous)
+    assert rows.tolist() == [1, 3]

@@ -6,8 +6,6 @@ import inspect
 import itertools
 import random
 
-import numpy as np
-
 from everflow.data import Dataset, make_initializable_iterator
 from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
 from everflow.framework import nest
@@ -15,15 +13,16 @@ from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.engine import data_checks, workers
+from everflow.keras.engine.array_batches import ArrayBatches, Batches
+from everflow.keras.engine.strategy_batches import spread
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
-from everflow.platform import logging
 from everflow.platform.signatures import takes
 
 
 @takes(
     """model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,
-    queue=None, for_predict=False, is_validation=False"""
+    queue=None, for_predict=False, is_validation=False, epochs=None"""
 )
 def batches_of(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, is_validation, **more):
     """The source for what `fit`, `evaluate` or `predict` was given."""
@@ -46,6 +45,8 @@ def batches_of(model, x, y, sample_weight, batch_size, steps, steps_name, shuffl
         _require_steps(steps, steps_name, "a model that is given no arrays")
     values = model._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight, for_predict=for_predict)
     data_checks.check_batch_size(model, batch_size)
+    if model._distribution_strategy is not None and workers.worker() is None and values[0]:
+        return spread(model, values, batch_size, steps, shuffle, steps_name, more["epochs"])
     return ArrayBatches(values, batch_size, steps, shuffle)
 
 
@@ -64,92 +65,6 @@ def _refuse_extras(kind, x, y, sample_weight, batch_size):
 def _require_steps(steps, steps_name, source):
     if steps is None:
         raise ValueError(f"Nobody knows how many batches an epoch of {source} has: say it with `{steps_name}`.")
-
-
-class Batches:
-    """Base of sources. `samples` and `steps` say how long an epoch is, as far as it is known."""
-
-    samples = steps = batch_size = None
-    counts_samples = False
-    is_told_steps = True  # Whether the program said how many there are.
-
-    def epoch(self):
-        """(values to feed, number of samples) for each batch of an epoch."""
-        raise NotImplementedError
-
-    def _stop_short(self, kind, count, remedy=""):
-        logging.warning(
-            f"Your {kind} ran out of data after {count} of the {self.steps} batches of an epoch; training ends here. It has to "
-            f"give `{self.steps_name} * epochs` batches in all{remedy}."
-        )
-        self.model.stop_training = True
-
-    def split_off(self, part):
-        """Keep the last part for validation."""
-        raise ValueError(
-            "`validation_split` is only supported for arrays; it can't be used with tensors, datasets, generators or `Sequence`s."
-        )
-
-
-class ArrayBatches(Batches):
-    """Slices of arrays, in order or shuffled anew for each epoch."""
-
-    counts_samples = True
-
-    def __init__(self, values, batch_size=None, steps=None, shuffle=False):
-        self.inputs, self.targets, self.weights = values
-        self.shuffle, self.steps = shuffle, steps
-        self.batch_size = batch_size or 32
-        arrays = [a for a in (*self.inputs, *self.targets) if a is not None and hasattr(a, "shape")]
-        self.samples = int(arrays[0].shape[0]) if arrays else None
-        if self.steps is not None:
-            self.counts_samples = False
-
-    def split_off(self, part):
-        at = int(self.samples * (1.0 - part))
-        later = self._rows(at, self.samples)
-        self.inputs, self.targets, self.weights = self._rows(0, at)
-        if at == 0 or at == self.samples:
-            raise ValueError(
-                f"`validation_split={part}` of {self.samples} samples leaves none to train on, or none to validate with."
-            )
-        total, self.samples = self.samples, at
-        validation = ArrayBatches(later, self.batch_size).reshuffled()
-        validation.samples = total - at
-        return validation
-
-    def _rows(self, *which):
-        """(inputs, targets, weights) of rows, from one to another or by their numbers."""
-        held = (self.inputs, self.targets, self.weights)
-        return tuple(data_checks.slice_arrays(arrays, *which) for arrays in held)
-
-    def reshuffled(self):
-        """For validation within `fit`, which takes a new order each time: random numbers after it depend on that."""
-        self.shuffle = True
-        return self
-
-    def epoch(self):
-        if self.steps is not None:
-            for _ in range(self.steps):
-                yield (self.inputs, self.targets, self.weights), 1
-            return
-        order = np.arange(self.samples)
-        if self.shuffle == "batch":
-            order = _batch_shuffled(order, self.batch_size)
-        elif self.shuffle:
-            workers.shuffle(order)
-        for start in range(0, self.samples, self.batch_size):
-            rows = order[start : start + self.batch_size]
-            yield self._rows(rows) if self.shuffle else self._rows(start, start + len(rows)), len(rows)
-
-
-def _batch_shuffled(order, batch_size):
-    """Whole batches in another order; the last, shorter one stays last."""
-    whole = len(order) // batch_size
-    last = order[whole * batch_size :]
-    order = order[: whole * batch_size].reshape((whole, batch_size))
-    workers.shuffle(order)
-    return np.append(order.flatten(), last)
 
 
 class TensorBatches(Batches):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 
 import numpy as np
@@ -20,6 +21,7 @@ from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
+from everflow.keras.engine.replica_steps import ReplicaSteps
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
 from everflow.platform.signatures import parameters, takes
@@ -38,7 +40,7 @@ class Compiling:
         self._is_compiled = False
         self._distribution_strategy = None
         self._experimental_run_tf_function = False
-        self._eager_steps, self._run_eagerly = None, None
+        self._steps, self._run_eagerly = None, None
         self._collected_trainable_weights = None
         self._inputs_are_named = False
         self._endpoints = []
@@ -85,8 +87,8 @@ class Compiling:
             return
         self._make_endpoints(options["target_tensors"])
         self._make_metrics(metrics, options["weighted_metrics"])
+        self._steps = self._new_steps()
         if executing_eagerly():
-            self._eager_steps = EagerSteps(self)
             self._collected_trainable_weights = self.trainable_weights
             return
         # One replica draws as if there was no strategy, under which its variables were made; several workers read what
@@ -115,6 +117,24 @@ class Compiling:
                     f"{variable.name} was made under another strategy than the model is compiled under: make the model and "
                     "compile it inside of the same `strategy.scope()`."
                 )
+
+    @property
+    def _has_replicas(self):
+        """Whether batches are shared by several replicas of this process."""
+        strategy = self._distribution_strategy
+        if strategy is None or strategy.extended._has_replicas_elsewhere:
+            return False
+        return strategy.num_replicas_in_sync > 1
+
+    def _distribution_scope(self):
+        """A context in which all replicas of the model's strategy are looked at together."""
+        return self._distribution_strategy.scope() if self._has_replicas else contextlib.nullcontext()
+
+    def _new_steps(self):
+        """What runs batches by calling the model; None where a session runs what was drawn at once."""
+        if self._has_replicas:
+            return ReplicaSteps(self)
+        return EagerSteps(self) if executing_eagerly() else None
 
     @property
     def _spreads_arrays(self):
@@ -314,8 +334,8 @@ class Compiling:
         if value and not executing_eagerly():
             raise ValueError("You can only enable `run_eagerly` when eager execution is enabled.")
         self._run_eagerly = value
-        if self._eager_steps is not None:
-            self._eager_steps = EagerSteps(self)
+        if self._steps is not None:
+            self._steps = self._new_steps()
 
     # --- functions -----------------------------------------------------------------------------
 
@@ -365,17 +385,17 @@ class Compiling:
 
     def _prepare(self, kind):
         """Make a function before the loop that calls it, where the inputs are known by then."""
-        if self.inputs and not executing_eagerly():
+        if self.inputs and self._steps is None and not executing_eagerly():
             getattr(self, f"_make_{kind}_function")()
 
     def _run_function(self, kind, values):
         """Run one of the functions on (inputs, targets, weights)."""
         if kind != "predict":
             self._require_targets(values[1])
-        if executing_eagerly():
-            if self._eager_steps is None:
-                self.__dict__["_eager_steps"] = EagerSteps(self)
-            return self._eager_steps.run(kind, *values)
+        if executing_eagerly() and self._steps is None:
+            self.__dict__["_steps"] = EagerSteps(self)
+        if self._steps is not None:
+            return self._steps.run(kind, *values)
         getattr(self, f"_make_{kind}_function")()
         inputs, targets, weights = values if kind == "predict" else workers.share(values)
         feeds = list(inputs)
@@ -404,13 +424,14 @@ class Compiling:
             return
         if x is None:
             raise ValueError("The model needs data to be built: it has been given none.")
-        self._set_inputs(x)
-        if self._is_compiled:
-            kept = {
-                "run_eagerly": self._run_eagerly,
-                "experimental_run_tf_function": self._experimental_run_tf_function,
-            }
-            self.compile(optimizer=self.optimizer, **kept, **self._compile_arguments)
+        with self._distribution_scope():
+            self._set_inputs(x)
+            if self._is_compiled:
+                kept = {
+                    "run_eagerly": self._run_eagerly,
+                    "experimental_run_tf_function": self._experimental_run_tf_function,
+                }
+                self.compile(optimizer=self.optimizer, **kept, **self._compile_arguments)
         self._finish_restoring()
 
     def _finish_restoring(self):

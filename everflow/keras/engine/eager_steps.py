@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.framework import nest
+from everflow.framework import nest, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras import backend as K
 from everflow.keras.backend.state import fixed_learning_phase
@@ -26,12 +26,17 @@ class EagerSteps:
 
     def run(self, kind, inputs, targets, weights):
         """[loss, metrics…] of a batch, or the outputs for "predict", as arrays."""
-        inputs = [_as_tensor(x, like) for x, like in zip(inputs, self.model.inputs)]
-        targets = [_as_tensor(y, e.output) for y, e in zip(targets, self._fed())]
-        weights = [None if w is None else convert_to_tensor(np.asarray(w, "float32")) for w in weights]
+        tensors = self._as_tensors(inputs, targets, weights)
         with K.eager_learning_phase_scope(self._phase(kind)):
-            outputs = self._function(kind)(inputs, targets, weights)
+            outputs = self._function(kind)(*tensors)
         return [x.numpy() for x in outputs]
+
+    def _as_tensors(self, inputs, targets, weights):
+        return (
+            [_as_tensor(x, like) for x, like in zip(inputs, self.model.inputs)],
+            [_as_tensor(y, e.output) for y, e in zip(targets, self._fed())],
+            [None if w is None else convert_to_tensor(np.asarray(w, "float32")) for w in weights],
+        )
 
     def _phase(self, kind):
         """Whether layers are trained; a model that runs as a graph keeps to a phase that the program has fixed."""
@@ -44,10 +49,14 @@ class EagerSteps:
 
     def _function(self, kind):
         if kind not in self._functions:
-            step = getattr(self, "_" + kind)
+            step = self._step(kind)
             # The library's own code needs no conversion; layers convert the program's `call`s themselves.
             self._functions[kind] = step if self.model.run_eagerly else defun(step, autograph=False)
         return self._functions[kind]
+
+    def _step(self, kind):
+        """What is done with a batch of tensors."""
+        return {"train": self._train, "test": self._test, "predict": self._predict}[kind]
 
     def _called(self, inputs, training):
         model = self.model
@@ -88,13 +97,16 @@ class EagerSteps:
             outputs = self._called(inputs, True)
             loss = self._loss(outputs, targets, weights)
         trained = model._collected_trainable_weights or model.trainable_weights
-        gradients = tape.gradient(loss, trained) if trained else []
+        gradients = self._gradients(tape, loss, trained) if trained else []
         pairs = [(g, v) for g, v in zip(gradients, trained) if g is not None]
         if trained and not pairs:
             raise ValueError(f"No gradients provided for any variable: {[v.name for v in trained]}.")
         if pairs:
             model.optimizer.apply_gradients(pairs)
         return [loss, *self._metrics(outputs, targets, weights)]
+
+    def _gradients(self, tape, loss, trained):
+        return tape.gradient(loss, trained)
 
     def _bound(self, outputs, targets, weights):
         """The endpoints with this batch's tensors."""
@@ -108,7 +120,7 @@ class EagerSteps:
         total = ends.total_loss(self._bound(outputs, targets, weights), self._loss_results)
         own = self.model.losses
         if own:
-            own = math.add_n(own)
+            own = strategy_context.part_of_replica(math.add_n(own))
             total = own if total is None else total + own
         if total is None:
             raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from everflow.framework import strategy_context
 from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
 from everflow.keras import losses as losses_module
@@ -113,14 +114,25 @@ class Endpoint:
         """The loss of a batch."""
         with name_scope(self.name + "_loss"):
             weight = _masked(self.sample_weight, self.mask, self.output)
-            if not hasattr(self.loss, "reduction"):
+            if not self._is_reduced_here:
                 return self.loss(self.target, self.output, sample_weight=weight)
             per_sample = self.loss.call(self.target, self.output)
             weighted = compute_weighted_loss(per_sample, sample_weight=weight, reduction=Reduction.NONE)
-            reduction = self.loss.reduction
-            if reduction == Reduction.AUTO:
-                reduction = Reduction.SUM_OVER_BATCH_SIZE
-            return reduce_weighted_loss(weighted, reduction=reduction)
+            return reduce_weighted_loss(weighted, reduction=self._reduction)
+
+    # A loss of the program's own that doesn't say how it is reduced reduces itself, to a mean.
+    _is_reduced_here = property(lambda self: hasattr(self.loss, "reduction"))
+
+    @property
+    def _reduction(self):
+        """How the losses of samples become one."""
+        known = getattr(self.loss, "reduction", Reduction.AUTO)
+        return Reduction.SUM_OVER_BATCH_SIZE if known == Reduction.AUTO else known
+
+    def part_of_replica(self, loss):
+        """What the loss of a replica's rows adds to the loss of the whole batch."""
+        is_mean = self._reduction == Reduction.SUM_OVER_BATCH_SIZE
+        return strategy_context.part_of_replica(loss) if is_mean else loss
 
     def bound_to(self, output, target, sample_weight):
         """The same for other tensors, those of one batch."""
@@ -138,7 +150,7 @@ def total_loss(endpoints, results):
         loss = endpoint.make_loss()
         if endpoint.loss_metric is not None:
             results[endpoint.loss_metric] = endpoint.loss_metric(loss)
-        weighted = endpoint.loss_weight * loss
+        weighted = endpoint.loss_weight * endpoint.part_of_replica(loss)
         total = weighted if total is None else total + weighted
     return total
 

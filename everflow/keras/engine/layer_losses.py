@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.framework import nest
+import contextlib
+
+from everflow.framework import nest, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import (
@@ -165,9 +167,19 @@ def _refuse_branches(method):
 
 def _is_drawn(tensor):
     """Whether a tensor of a functional model was given outside of any call, where everything else runs at once: each
-    batch has its own value of it.
+    batch has its own value of it. So it is where each replica has.
     """
-    return executing_eagerly() and isinstance(tensor, Tensor) and not tensor.is_eager and not call_context.in_call
+    if call_context.in_call or not isinstance(tensor, Tensor):
+        return False
+    return not tensor.is_eager if executing_eagerly() else _is_for_replicas()
+
+
+def _is_for_replicas():
+    """Whether a strategy has replicas that will compute what is drawn here each for itself."""
+    frame = strategy_context.current()
+    if frame is None or frame.replica_context is not None or frame.strategy.extended._has_replicas_elsewhere:
+        return False
+    return frame.strategy.num_replicas_in_sync > 1
 
 
 def _tagged_function(make, unconditional):
@@ -203,3 +215,22 @@ def reachable(inputs, targets):
                 seen.add(consumer)
                 waiting.append(consumer)
     return [t for t in targets if (t if isinstance(t, Operation) else t.op) in seen]
+
+
+@contextlib.contextmanager
+def as_before(layer):
+    """A context after which a layer has forgotten the losses and updates that calls in it added."""
+    layers = [inner for inner in [layer, *layer.submodules] if hasattr(inner, "_updates")]
+    kept = [
+        (inner, list(inner._losses), list(inner._updates), list(inner._metrics), dict(inner._metrics_tensors))
+        for inner in layers
+    ]
+    for inner in layers:
+        inner._losses[:] = []
+    try:
+        yield
+    finally:
+        for inner, losses, updates, metrics, tensors in kept:
+            inner._losses[:], inner._updates[:], inner._metrics[:] = losses, updates, metrics
+            inner._metrics_tensors.clear()
+            inner._metrics_tensors.update(tensors)

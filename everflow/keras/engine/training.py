@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
-from everflow.keras.engine.batches import ArrayBatches, batches_of
+from everflow.keras.engine.array_batches import ArrayBatches
+from everflow.keras.engine.batches import batches_of
 from everflow.keras.engine.compiling import Compiling
 from everflow.keras.engine.inner_names import InnerNames
 from everflow.keras.engine.network import Network
@@ -66,7 +67,7 @@ class Model(Compiling, InnerNames, Network):
             raise ValueError("`validation_split` can't be given where a strategy spreads arrays over replicas.")
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
-        source = batches_of(self, x, y, sample_weight, **steps, **drawn)
+        source = batches_of(self, x, y, sample_weight, **steps, **drawn, epochs=epochs)
         validation = self._validation_source(source, *validated, batch_size, queue)
         return training_loop.fit(self, source, validation, epochs=epochs, **looped)
 
@@ -102,6 +103,18 @@ class Model(Compiling, InnerNames, Network):
         """The outputs for a data set, as arrays."""
         source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, queue=queue, for_predict=True)
         return training_loop.predict(self, source, verbose=verbose, callbacks=callbacks)
+
+    # --- weights -------------------------------------------------------------------------------
+
+    def get_weights(self):
+        """The values of its variables, in the order of `weights`; over all replicas where a strategy has several."""
+        with self._distribution_scope():
+            return super().get_weights()
+
+    def set_weights(self, weights):
+        """Give its variables values, in the order of `weights`, on all replicas."""
+        with self._distribution_scope():
+            super().set_weights(weights)
 
     # --- one batch -----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 from everflow.framework import attachments, dtypes, nest, strategy_context
@@ -15,10 +16,10 @@ from everflow.keras.engine import workers
 from everflow.keras.engine.base_layer import resolve_trainable, set_values
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
+from everflow.ops.control_flow.grouping import group
 from everflow.ops.gradients import reverse as gradient_ops
 from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.math.clip import clip_by_norm, clip_by_value
-from everflow.ops.variables.resource import ResourceVariable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
 
@@ -154,7 +155,8 @@ class Optimizer:
         else:
             initial_value = initializer
         trainable = resolve_trainable(trainable, synchronization)
-        variable = ResourceVariable(initial_value, name=name, dtype=dtype, trainable=trainable, aggregation=aggregation)
+        made = {"name": name, "dtype": dtype, "trainable": trainable, "aggregation": aggregation}
+        variable = Variable(initial_value, use_resource=True, **made)
         K.track_variable(variable)
         return variable
 
@@ -186,9 +188,8 @@ class Optimizer:
                     initializers.get(initializer), shape=var.shape, dtype=var.dtype.base_dtype
                 )
             with colocate_with(var):
-                slot = ResourceVariable(
-                    initializer, name=f"{_key(var)}/{slot_name}", dtype=var.dtype.base_dtype, trainable=False
-                )
+                made = {"name": f"{_key(var)}/{slot_name}", "dtype": var.dtype.base_dtype, "trainable": False}
+                slot = Variable(initializer, use_resource=True, **made)
             K.track_variable(slot)
             slots[slot_name] = slot
             self._weights.append(slot)
@@ -279,25 +280,36 @@ class Optimizer:
             return self._apply(grads_and_vars, name)
 
     def _apply_sums(self, strategy, grads_and_vars, name):
-        """Across replicas: one update, with the sums of their gradients."""
+        """Across replicas: one step, in which each copy of a variable gets the sum of all gradients."""
         variables = [var for _, var in grads_and_vars]
         sums = strategy.extended.batch_reduce_to("SUM", grads_and_vars)
         self._prepare(variables)
-        firsts = [strategy.experimental_local_results(total)[0] for total in sums]
-        return self._apply(list(zip(firsts, variables)), name)
+
+        def update(copy, grad):
+            with _update_scope(copy):
+                return self._update(grad, copy)
+
+        with name_scope(name or self._name):
+            pairs = zip(variables, sums)
+            made = [strategy.extended.update(var, update, args=(total,), group=False) for var, total in pairs]
+            return self._counted([op for of_copies in made for op in of_copies])
 
     def _apply(self, grads_and_vars, name):
         updates = []
         with name_scope(name or self._name):
             for grad, var in grads_and_vars:
-                scope = "update" if executing_eagerly() else "update_" + var.op.name
-                with name_scope(scope), colocate_with(var):
+                with _update_scope(var):
                     updates.append(self._update(grad, var))
                 updates += _copied(var, updates[-1])
-            if executing_eagerly():
-                return self._iterations.assign_add(1)
-            with control_dependencies([update for update in updates if update is not None]):
-                return self._iterations.assign_add(1).op
+            return self._counted(updates)
+
+    def _counted(self, updates):
+        """Count the step, after its updates."""
+        if executing_eagerly():
+            return self._iterations.assign_add(1)
+        with control_dependencies([update for update in updates if update is not None]):
+            counted = self._iterations.assign_add(1)
+            return counted.op if hasattr(counted, "op") else group(*counted.values)
 
     def _update(self, grad, var):
         if isinstance(grad, IndexedSlices):
@@ -421,8 +433,17 @@ def is_used(momentum):
     return bool(momentum > 0)
 
 
+@contextlib.contextmanager
+def _update_scope(var):
+    """A context for what updates a variable: a name for it, on its device."""
+    with name_scope("update" if executing_eagerly() else "update_" + var.op.name), colocate_with(var):
+        yield
+
+
 def _key(var):
-    """The name under which slots of a variable are kept."""
+    """The name under which slots of a variable are kept: that of the first of its copies, where it has several."""
+    holder = getattr(var, "_distributed_container", None) or var
+    var = getattr(holder, "primary", var)
     return var.op.name if not executing_eagerly() else var.name.partition(":")[0]
 
 

@@ -17,6 +17,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.keras import __version__, optimizers
 from everflow.keras import backend as K
 from everflow.keras.engine.known_classes import known_class
+from everflow.keras.engine.layer_losses import as_before
 from everflow.keras.engine.saved_form import register_forms
 from everflow.keras.generic import named_config
 from everflow.keras.metrics.metric import Metric
@@ -140,7 +141,7 @@ def _call_function(layer, with_losses):
     """A traced function of a layer's `call`, for training and for use."""
 
     def called(*args, **kwargs):
-        with _as_before(layer):
+        with as_before(layer):
             outputs = layer.call(*args, **kwargs)
             if not with_losses:
                 return outputs
@@ -158,25 +159,6 @@ def _call_function(layer, with_losses):
     return made
 
 
-@contextlib.contextmanager
-def _as_before(layer):
-    """A context after which a layer has forgotten the losses and updates that calls in it added."""
-    layers = [inner for inner in [layer, *layer.submodules] if hasattr(inner, "_updates")]
-    kept = [
-        (inner, list(inner._losses), list(inner._updates), list(inner._metrics), dict(inner._metrics_tensors))
-        for inner in layers
-    ]
-    for inner in layers:
-        inner._losses[:] = []
-    try:
-        yield
-    finally:
-        for inner, losses, updates, metrics, tensors in kept:
-            inner._losses[:], inner._updates[:], inner._metrics[:] = losses, updates, metrics
-            inner._metrics_tensors.clear()
-            inner._metrics_tensors.update(tensors)
-
-
 def serving_function(model, specs=None):
     """The function of a model that servers call: named inputs, named outputs."""
     specs = specs or [
@@ -189,7 +171,7 @@ def serving_function(model, specs=None):
             given = dict(zip(model.input_names, args, strict=True))
         elif len(given) == 1:
             given = given[0]
-        with _as_before(model):
+        with as_before(model):
             outputs = model.call(given, training=False) if model._call_takes("training") else model.call(given)
         return dict(zip(model.output_names, nest.flatten(outputs), strict=True))
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.prune import Pruned
 
 _COLOCATION = b"loc:@"
-_CALLS = ("PartitionedCall", "StatefulPartitionedCall")  # handles come to them, within a task
+# What is inside of these may be on several devices: they go where the first of their variables is, and don't join those.
+# Within a task handles come to where a call was put.
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 class Placer:
@@ -135,6 +137,8 @@ class _Groups:
                     self._follow(op, tensor.op)
                 elif tensor.dtype is dtypes.resource and not (is_one_task and op.type in _CALLS and op.device):
                     self._follow(op, tensor.op)
+                    if op.type in _CALLS:
+                        break
             if op.type == "Switch":  # decides about a value where that is, as in TensorFlow
                 self._follow(op, op.inputs[0].op)
 

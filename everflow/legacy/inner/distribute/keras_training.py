@@ -6,8 +6,7 @@ from typing import Any
 
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
-
-_DEFAULT_BATCH = 32
+from everflow.keras.engine.strategy_batches import cut
 
 
 def global_batch_size_supported(distribution_strategy: Any) -> bool:
@@ -25,18 +24,7 @@ def get_input_params(
 ) -> tuple[int, int]:
     """(steps, size of batches) for so many samples; ValueError where they can't be cut so."""
     may_end_short = mode == "train" or mode in ("test", "predict") and executing_eagerly()
-    if steps is None:
-        size = batch_size or _DEFAULT_BATCH
-        if num_samples % size and not may_end_short:
-            raise ValueError(f"The number of samples {num_samples} is not divisible by batch size {size}.")
-        return -(-num_samples // size), size
-    if batch_size is None:
-        if num_samples % steps:
-            raise ValueError(f"The number of samples {num_samples} is not divisible by steps {steps}.")
-        return steps, num_samples // steps
-    if num_samples < steps * batch_size:
-        raise ValueError(f"{steps} steps of {batch_size} need more samples than there are: {num_samples}.")
-    return steps, batch_size
+    return cut(num_samples, steps, batch_size, may_end_short)
 
 
 def set_weights(distribution_strategy: Any, dist_model: Any, weights: list) -> None:

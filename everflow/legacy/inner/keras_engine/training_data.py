@@ -26,7 +26,7 @@ from everflow.keras import losses
 from everflow.keras import metrics as metrics_module
 from everflow.keras.callbacks import ProgbarLogger
 from everflow.keras.engine import data_checks, endpoints
-from everflow.keras.engine.batches import _batch_shuffled as batch_shuffle
+from everflow.keras.engine.array_batches import _batch_shuffled as batch_shuffle
 from everflow.keras.engine.compiling import _placeholder_like
 from everflow.keras.engine.training_loop import _is_validated
 from everflow.legacy.inner.keras_engine.aggregation import (
@@ -37,6 +37,7 @@ from everflow.legacy.inner.keras_engine.aggregation import (
     SliceAggregator,
 )
 from everflow.ops import math
+from everflow.ops.array.indexing import gather
 from everflow.platform import logging
 
 # --- arrays --------------------------------------------------------------------------------------
@@ -69,12 +70,17 @@ def standardize_single_array(x: Any, expected_shape: Sequence | None = None) -> 
 
 
 def slice_arrays(arrays: Any, indices: Any, contiguous: bool = True) -> Any:
-    """Rows of an array, or of each in a list: from a position on, or those that are listed."""
+    """Rows of an array, or of each in a list: from a position on, or those that are listed.
+
+    Of a tensor, whose rows can't be listed, those from the first to the last, unless they are not `contiguous`.
+    """
     if arrays is None:
         return None
     if isinstance(arrays, (list, tuple)):
         return [slice_arrays(array, indices, contiguous) for array in arrays]
     if hasattr(indices, "__len__"):
+        if isinstance(arrays, Tensor):
+            return arrays[indices[0] : indices[-1] + 1] if contiguous else gather(arrays, indices)
         return arrays[indices if not hasattr(indices, "shape") else indices.tolist()]
     return arrays[indices:]
 
