@@ -11,7 +11,7 @@ from everflow.native.lowering import lowers
 from everflow.native.values import Checked, Value, apply, index, select
 
 
-def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """softmax(logits), and of each row as columns the largest logit and log(sum(exp(logits - largest))).
 
     The largest probability of a row is 1 / sum(exp(logits - largest)), so the last costs no further pass with exp. The
