@@ -172,7 +172,7 @@ def _same_start(first, given):
 # What a graph knows of the scopes that are open: each replica has its own.
 _SCOPES = (
     "_name_stack _control _control_flow_context _device_stack _colocation_stack _container _default_original_op _gradient_override_map "
-    "_kernel_label_map _attr_scope_map _variable_creator_stack"
+    "_kernel_labels _attr_scope_map _variable_creator_stack"
 ).split()
 
 

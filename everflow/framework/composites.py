@@ -100,19 +100,19 @@ class IndexedSlicesSpec(TypeSpec):
         shape: ShapeLike = None,
         dtype: DTypeLike = dtypes.float32,
         indices_dtype: DTypeLike = dtypes.int64,
-        dense_shape_dtype: Any = None,
+        dense_shape_dtype: DTypeLike | None = None,
         indices_shape: ShapeLike = None,
     ) -> None:
         self._shape = TensorShape(shape)
         self._values_dtype = dtypes.as_dtype(dtype)
         self._indices_dtype = dtypes.as_dtype(indices_dtype)
-        self._dense_shape = dense_shape_dtype
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
         self._indices_shape = TensorShape(indices_shape).with_rank(1)
 
     value_type = property(lambda self: IndexedSlices)
 
     def _serialize(self) -> tuple[Any, ...]:
-        return (self._shape, self._values_dtype, self._indices_dtype, self._dense_shape, self._indices_shape)
+        return (self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape)
 
     @property
     def _component_specs(self) -> list[TensorSpec]:
@@ -120,8 +120,8 @@ class IndexedSlicesSpec(TypeSpec):
             TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
             TensorSpec(self._indices_shape, self._indices_dtype),
         ]
-        if self._dense_shape is not None:
-            specs.append(TensorSpec([self._shape.rank], dtypes.int32))
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
         return specs
 
     def _to_components(self, value: IndexedSlices) -> tuple[Tensor, ...]:
@@ -185,9 +185,9 @@ class IndexedSlices:
 
     @property
     def _type_spec(self) -> IndexedSlicesSpec:
-        shape = None if self._dense_shape is None else self._dense_shape.shape
+        dtype = None if self._dense_shape is None else self._dense_shape.dtype
         whole = TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
-        return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, shape, self._indices.shape)
+        return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, dtype, self._indices.shape)
 
     def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
         """The shapes its tensors keep as variables of a loop; `shape` is what the values may be, where more than they

@@ -55,7 +55,7 @@ class GraphScopes(GraphCollections):
         self._device_stack: list[DeviceScope] = []
         self._colocation_stack: list[Colocation] = []
         self._container = ""
-        self._kernel_label_map: dict[str, str] = {}
+        self._kernel_labels: dict[str, str] = {}
         self._gradient_override_map: dict[str, str] = {}
         self._gradient_function_map: dict[str, GradientFunction] = {}
         self._attr_scope_map: dict[str, Any] = {}
@@ -72,8 +72,8 @@ class GraphScopes(GraphCollections):
             value = value(op.node_def) if callable(value) else value
             if value is not None and key not in op.attrs:
                 op._set_attr(key, value)
-        if self._kernel_label_map and op.type in self._kernel_label_map:
-            op.attrs["_kernel"] = self._kernel_label_map[op.type].encode()
+        if self._kernel_labels and op.type in self._kernel_labels:
+            op.attrs["_kernel"] = self._kernel_labels[op.type].encode()
         op._gradient_function = self._gradient_function_map.get(op.type)
         if self._gradient_override_map and op.type in self._gradient_override_map:
             op.attrs["_gradient_op_type"] = self._gradient_override_map[op.type].encode()
@@ -210,14 +210,15 @@ class GraphScopes(GraphCollections):
             self._gradient_function_map = {}
 
     @contextlib.contextmanager
-    def _kernel_label_map_scope(self, op_to_kernel_label_map: Mapping[str, str]) -> Iterator[None]:
+    def _kernel_label_map(self, op_to_kernel_label_map: Mapping[str, str]) -> Iterator[None]:
+        """A context whose operations of these types ask for the kernels of a label."""
         _check_string_map(op_to_kernel_label_map, "op_to_kernel_label_map")
-        old = self._kernel_label_map
-        self._kernel_label_map = {**old, **op_to_kernel_label_map}
+        old = self._kernel_labels
+        self._kernel_labels = {**old, **op_to_kernel_label_map}
         try:
             yield
         finally:
-            self._kernel_label_map = old
+            self._kernel_labels = old
 
     @contextlib.contextmanager
     def _original_op(self, op: Operation | None) -> Iterator[None]:

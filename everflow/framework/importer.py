@@ -303,7 +303,7 @@ class _Importer:
             control = False
             for text in node.input:
                 source, output = split_input(text)
-                if source not in self.index:
+                if source not in self.index and self._key_of(source, output) is None:
                     raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
                 if control and output >= 0:
                     raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
@@ -324,7 +324,7 @@ class _Importer:
         for position, node in enumerate(self.nodes):
             for text in node.input:
                 source, output = split_input(text)
-                if output < 0 or not self._is_back_edge(node, source):
+                if source in self.index and (output < 0 or not self._is_back_edge(node, source)):
                     waiting[position] += 1
                     consumers[self.index[source]].append(position)
         ready = [p for p, count in enumerate(waiting) if count == 0]
@@ -355,7 +355,7 @@ class _Importer:
             source, output = split_input(text)
             if output < 0:
                 control.append(self._mapped_control(source))
-            elif self._is_back_edge(node, source) and source not in self.made:
+            elif source in self.index and self._is_back_edge(node, source) and source not in self.made:
                 back_edges.append((slot, source, output))
                 given.append(None)
             else:
@@ -411,18 +411,25 @@ class _Importer:
         devices = (self.graph.get_operation_by_name(name).device for name in _others(op))
         op._set_device_from_string(next(filter(None, devices), ""))
 
+    def _key_of(self, source: str, output: int) -> str | None:
+        """Under which name the input map has an input, which then needs no node here; None where it doesn't have it."""
+        if output < 0:
+            keys: tuple[str, ...] = (f"^{source}",)
+        else:
+            keys = (f"{source}:{output}", source) if output == 0 else (f"{source}:{output}",)
+        return next((key for key in keys if key in self.input_map), None)
+
     def _mapped_control(self, source: str) -> Operation:
-        mapped = self.input_map.get("^" + source)
-        if mapped is None:
+        key = self._key_of(source, -1)
+        if key is None:
             return self.made[source]
-        self.used.add("^" + source)
-        return mapped.op
+        self.used.add(key)
+        return self.input_map[key].op
 
     def _output(self, consumer: str, source: str, output: int) -> Tensor:
-        for key in (f"{source}:{output}", source) if output == 0 else (f"{source}:{output}",):
-            if key in self.input_map:
-                self.used.add(key)
-                return self.input_map[key]
+        if (key := self._key_of(source, output)) is not None:
+            self.used.add(key)
+            return self.input_map[key]
         op = self.made[source]
         if output >= len(op.outputs):
             raise ValueError(

@@ -101,9 +101,7 @@ def _pack(tensor: Tensor, partial: bool) -> np.ndarray | None:
         return None
     values = [constant_value(t, partial) for t in op.inputs]
     if any(v is None for v in values):
-        if not partial or all(v is None for v in values):
-            return None
-        return np.array(values, dtype=object)
+        return np.array(values, dtype=object) if partial else None
     return np.array(values)
 
 

@@ -138,7 +138,7 @@ python.framework      subscribe                          : legacy.inner.subscrib
 python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
-python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
+python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion . legacy.inner.framework
 python.framework      test_util                          : test test.*
 python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
@@ -263,7 +263,7 @@ python.ops.distributions bijector bijector_impl identity_bijector transformed_di
                                                            contrib.distributions
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse.* legacy.inner.ops.sparse_maps legacy.gen_ops
+python.ops            sparse_ops                         : legacy.inner.ops.sparse_maps sparse . ops.sparse.* legacy.gen_ops
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : . legacy.inner.nn legacy.gen_ops

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import sys
 
 from everflow.platform import logging
@@ -16,6 +17,14 @@ from everflow.platform.signatures import standing_for
 _PRINT_DEPRECATION_WARNINGS = True
 _warned: set = set()
 _OLD_NAMES = "_tf_deprecated_api_names"  # the attribute that tools look for
+
+
+def _check(date, instructions):
+    """ValueError where what a decorator was told can't be told to users."""
+    if date is not None and not re.match(r"20\d\d-[01]\d-[0-3]\d", date):
+        raise ValueError(f"The date of a deprecation is written YYYY-MM-DD, not {date!r}")
+    if not instructions:
+        raise ValueError("Whoever uses what is deprecated has to be told what to do: instructions are empty")
 
 
 def _removed(date):
@@ -34,12 +43,14 @@ def _warn(key, what, date, instructions, once):
 
 
 def _document(function, subject, date, instructions):
-    first = inspect.getdoc(function) or ""
+    first, *rest = (inspect.getdoc(function) or "").split("\n")
+    first = "\n".join([f"{first} (deprecated)".strip(), *rest])
     return "\n\n".join(filter(None, [first, f"Warning: {subject} will be removed {_removed(date)}. {instructions}"]))
 
 
 def deprecated(date, instructions, warn_once=True):
     """Mark a function or class: using it logs a warning, once or every time."""
+    _check(date, instructions)
 
     def mark(function):
         if inspect.isclass(function):
@@ -81,9 +92,15 @@ def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwarg
 
 def _mark_arguments(date, instructions, warn_once, is_old, shown):
     """The decorator that warns of arguments for which `is_old(name, value)`; `shown` has what it calls them."""
+    _check(date, instructions)
+    if not shown:
+        raise ValueError("No argument is named that would be deprecated")
 
     def mark(function):
         signature = inspect.signature(function)
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+        if missing := [] if takes_any else sorted(set(shown) - set(signature.parameters)):
+            raise ValueError(f"{function.__name__} has no arguments {missing} that could be deprecated")
 
         @standing_for(function)
         def wrapper(*args, **kwargs):

@@ -86,7 +86,7 @@ def test_attributes_of_scopes(graph):
             assert "_a" not in const().op.attrs
     assert (made.get_attr("_a"), made.get_attr("_b")) == (3, b"mine")
     assert "_a" not in const().op.attrs
-    with graph.gradient_override_map({"Neg": "Mine"}), graph._kernel_label_map_scope({"Neg": "label"}):
+    with graph.gradient_override_map({"Neg": "Mine"}), graph._kernel_label_map({"Neg": "label"}):
         made = (-const()).op
     assert (made.get_attr("_gradient_op_type"), made.get_attr("_kernel")) == (b"Mine", b"label")
     assert "_kernel" not in (-const()).op.attrs

@@ -343,3 +343,22 @@ def test_a_file_older_than_any():
     graph_def.versions.producer = -1
     with tf.Graph().as_default(), pytest.raises(ValueError, match="producer version -1"):
         tf.import_graph_def(graph_def)
+
+
+@pytest.mark.parametrize("text, key", [("gone:0", "gone:0"), ("gone", "gone:0"), ("gone:0", "gone")])
+def test_what_the_input_map_gives_needs_no_node(text, key):
+    with tf.Graph().as_default():
+        given = tf.constant(3.0)
+        (n,) = tf.import_graph_def(
+            parsed(NEG.replace('input: "p"', f'input: "{text}"')), input_map={key: given}, return_elements=["n:0"]
+        )
+        assert n.op.inputs[0] is given
+        with tf.Session() as sess:
+            assert sess.run(n) == -3.0
+
+
+def test_an_input_that_is_nowhere_is_refused_and_another_output_is_another_input():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Unknown input node"):
+        tf.import_graph_def(
+            parsed(NEG.replace('input: "p"', 'input: "gone:1"')), input_map={"gone:0": tf.constant(1.0)}
+        )

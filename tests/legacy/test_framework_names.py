@@ -18,10 +18,14 @@ from tensorflow.python import tf2
 from tensorflow.python.eager import context
 from tensorflow.python.framework import (
     c_api_util,
+    common_shapes,
     constant_op,
+    device,
     function_def_to_graph,
     graph_to_function_def,
+    ops,
     tensor_spec,
+    tensor_util,
 )
 from tensorflow.python.ops import (
     array_ops,
@@ -190,3 +194,24 @@ def test_a_stream_is_captured_and_read_after_the_block():
 
     result = Case().run()
     assert result.wasSuccessful(), result.errors + result.failures
+
+
+def test_questions_about_shapes_devices_and_graphs():
+    shapes = [tf.TensorShape(s) for s in ([2, 1], [3], [4, 3], None)]
+    assert common_shapes.is_broadcast_compatible(shapes[0], shapes[1])
+    assert not common_shapes.is_broadcast_compatible(shapes[0], shapes[2])
+    assert not common_shapes.is_broadcast_compatible(shapes[0], shapes[3])
+    assert device.is_device_spec(tf.DeviceSpec(job="a")) and not device.is_device_spec("/job:a")
+    with tf.Graph().as_default():
+        a, p = tf.constant(2), tf.placeholder(tf.float32)
+        assert tensor_util.shape_tensor([1, 2]).dtype == tf.int32 and tensor_util.shape_tensor([1, a]).shape == [2]
+        tensor_util.maybe_set_static_shape(p, tf.stack([3, a]))
+        assert p.shape.as_list() == [3, 2]
+        ops._assert_same_graph(a, p)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="another graph"):
+        ops._assert_same_graph(a, tf.constant(1))
+
+
+def test_a_context_asks_for_kernels_of_a_label():
+    with tf.Graph().as_default() as graph, graph._kernel_label_map({"Neg": "mine"}):
+        assert tf.negative(1.0).op.get_attr("_kernel") == b"mine"

@@ -70,3 +70,18 @@ def test_tf_export():
         return 1
 
     assert f() == 1 and f._tf_api_names == ("a.b",)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        lambda: deprecation.deprecated("soon", "use b"),
+        lambda: deprecation.deprecated("2030-01-01", ""),
+        lambda: deprecation.deprecated_args("2030-01-01", "use b"),
+        lambda: deprecation.deprecated_arg_values("2030-01-01", "use b"),
+        lambda: deprecation.deprecated_args("2030-01-01", "use b", "c")(lambda a: a),
+    ],
+)
+def test_a_deprecation_says_when_what_and_what_instead(mark):
+    with pytest.raises(ValueError):
+        mark()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from google.protobuf.message import DecodeError
 
 from everflow.formats import records
 from everflow.formats.lmdb_files import read_entries
@@ -43,6 +44,7 @@ class Reader:
     """Where reading is: the file of now (a work unit), and how many records and files there were."""
 
     serializable = False
+    single = False  # each file, or whatever is read, is one record, and ends with it
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -74,6 +76,8 @@ class Reader:
                 raise
             if pair is not None:
                 self.produced += 1
+                if self.single:
+                    self._end_of_file()
                 return pair
             self._end_of_file()
 
@@ -112,7 +116,10 @@ class Reader:
         if not self.serializable:
             raise UnimplementedError(None, None, "Reader RestoreState")
         state = ReaderBaseState()
-        state.ParseFromString(data)
+        try:
+            state.ParseFromString(data)
+        except DecodeError as error:
+            raise InvalidArgumentError(None, None, f"{self.name} can't restore what is no reader's state") from error
         if (
             state.work_started < 0
             or state.work_finished < 0
@@ -130,7 +137,7 @@ class Reader:
 class WholeFileReader(Reader):
     """Each file is one record; its key is its name."""
 
-    serializable = True
+    serializable = single = True
 
     def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
@@ -140,7 +147,7 @@ class WholeFileReader(Reader):
 class IdentityReader(Reader):
     """What the queue gives is the record, and its key."""
 
-    serializable = True
+    serializable = single = True
 
     def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         yield work, work

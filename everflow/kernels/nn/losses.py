@@ -11,13 +11,14 @@ from everflow.native.lowering import lowers
 from everflow.native.values import Checked, Value, apply, index, select
 
 
-def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """softmax(logits), and log(sum(exp(logits))) of each row as a column.
+def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """softmax(logits), and of each row as columns the largest logit and log(sum(exp(logits - largest))).
 
-    The largest probability of a row is 1 / sum(exp(logits - largest)), so the second costs no further pass with exp.
+    The largest probability of a row is 1 / sum(exp(logits - largest)), so the last costs no further pass with exp. The
+    largest is not added to it: beside large logits the bits of a small loss would be lost.
     """
     softmax = torch.softmax(logits, 1)
-    return softmax, logits.amax(1, keepdim=True) - softmax.amax(1, keepdim=True).log_()
+    return softmax, logits.amax(1, keepdim=True), softmax.amax(1, keepdim=True).log_().neg_()
 
 
 @by_shares("SoftmaxCrossEntropyWithLogits")
@@ -39,8 +40,9 @@ def softmax_cross_entropy_with_logits(
         )
     if features.numel() == 0:
         return features.new_zeros((features.shape[0],)), torch.empty_like(features)
-    softmax, log_sum = _softmax_and_log_sum(features)
-    return ((log_sum - features) * labels).sum(1), softmax.sub_(labels)
+    softmax, largest, log_sum = _softmax_and_log_sum(features)
+    shifted = features - largest
+    return torch.sub(log_sum, shifted, out=shifted).mul_(labels).sum(1), softmax.sub_(labels)
 
 
 @fresh("SparseSoftmaxCrossEntropyWithLogits", threads_matter_from=SHARE)
@@ -75,8 +77,8 @@ def sparse_softmax_cross_entropy_with_logits(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  Label values: {shown}",
         )
     column = labels.long().unsqueeze(1)
-    backprop, log_sum = _softmax_and_log_sum(features)
-    loss = (log_sum - features.gather(1, column)).squeeze(1)
+    backprop, largest, log_sum = _softmax_and_log_sum(features)
+    loss = (log_sum - (features.gather(1, column) - largest)).squeeze(1)
     backprop.scatter_add_(1, column, backprop.new_full((), -1).expand(column.shape))
     return loss, backprop
 

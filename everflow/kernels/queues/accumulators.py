@@ -30,6 +30,8 @@ class Accumulator:
     """What both kinds share: the step, the count, and waiting for enough."""
 
     def __init__(self, name: str, dtype: DType, shape: TensorShape, reduction_type: str) -> None:
+        if not dtype.is_floating:
+            raise InvalidArgumentError(None, None, f"Gradients are accumulated in floating point, not in {dtype.name}")
         self.name, self.dtype, self.reduction = name, dtype, reduction_type
         self.shape: Sequence[int | None] | None = shape.as_list() if shape.ndims is not None else None
         self.condition = renewed(threading.Condition())

@@ -109,6 +109,7 @@ class Queue:
     """What all queues share: elements are tuples of tensors, one for each component; this one gives the oldest first."""
 
     least_left = 0  # elements that stay while the queue is open
+    seeds = 0, 0
 
     def __init__(self, name: str, component_types: list[DType], shapes: list[TensorShape], capacity: int) -> None:
         self.name, self.component_types = name, tuple(component_types)
@@ -245,6 +246,10 @@ class Queue:
                 self.putting.leave(turn)
                 self.condition.notify_all()
 
+    def agrees_on(self, what: str, other: Queue) -> bool:
+        """Whether a queue that is shared is in one respect what this one would be."""
+        return bool(getattr(self, what) == getattr(other, what))
+
     def batch(self, items: list[Item]) -> list[Value]:
         """Elements as one tensor for each component."""
         columns = zip(*items, strict=True) if items else [()] * len(self.component_types)
@@ -262,6 +267,14 @@ class PaddingFIFOQueue(Queue):
 
     def fits(self, got: list[int], expected: list) -> bool:
         return len(got) == len(expected) and all(e is None or g == e for g, e in zip(got, expected, strict=True))
+
+    def agrees_on(self, what: str, other: Queue) -> bool:
+        if what != "shapes":
+            return super().agrees_on(what, other)
+        return len(self.shapes) == len(other.shapes) and all(
+            TensorShape(mine).is_compatible_with(TensorShape(its))
+            for mine, its in zip(self.shapes, other.shapes, strict=True)
+        )
 
     def batch(self, items: list[Item]) -> list[Value]:
         out = []
@@ -305,8 +318,13 @@ class RandomShuffleQueue(Queue):
                 None, None, f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}"
             )
         self.least_left = min_after_dequeue
+        self.seeds = seed, seed2
         self._place = Philox.from_seeds(seed, seed2)
         self._words: list = []
+
+    def agrees_on(self, what: str, other: Queue) -> bool:
+        # Without a seed of its own, any will do.
+        return super().agrees_on(what, other) or (what == "seeds" and not any(self.seeds))
 
     def make_store(self) -> list:
         return []
@@ -388,8 +406,8 @@ def _queue(
 
     def agree(found: Any) -> None:
         mine = make(shared_name)
-        for what in ("capacity", "component_types", "shapes", "least_left"):
-            if type(found) is not cls or getattr(found, what) != getattr(mine, what):
+        for what in ("capacity", "component_types", "shapes", "least_left", "seeds"):
+            if type(found) is not cls or not mine.agrees_on(what, found):
                 raise InvalidArgumentError(
                     None,
                     None,

@@ -9,10 +9,15 @@ import collections
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import DeviceSpec
+from everflow.framework.dtypes import int32
 from everflow.framework.functions import FuncGraph
 from everflow.framework.graph_surgery import _node_of as _node_name
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.shapes import Dimension, TensorShape
+from everflow.framework.static_values import constant_value_as_shape, is_tensor
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.array.basic import broadcast_static_shape as broadcast_shape
 from everflow.ops.array.constants import _from_shape as _tensor_shape_tensor_conversion_function
@@ -32,8 +37,40 @@ __all__ = [
     "get_extra_args",
     "get_extra_inputs",
     "get_extra_vars",
+    "is_broadcast_compatible",
+    "is_device_spec",
+    "maybe_set_static_shape",
+    "shape_tensor",
 ]
 DeviceSpecV1 = DeviceSpecV2 = DeviceSpec
+
+
+def is_broadcast_compatible(shape_x: TensorShape, shape_y: TensorShape) -> bool:
+    """Whether it is known that two shapes can be broadcast to one."""
+    if shape_x.ndims is None or shape_y.ndims is None:
+        return False
+    try:
+        broadcast_shape(shape_x, shape_y)
+    except ValueError:
+        return False
+    return True
+
+
+def is_device_spec(obj: Any) -> bool:
+    """Whether something is a DeviceSpec."""
+    return isinstance(obj, DeviceSpec)
+
+
+def shape_tensor(shape: Any) -> Tensor:
+    """A shape, or a list of sizes of which some may be tensors, as a tensor; int32 where all are plain numbers."""
+    plain = isinstance(shape, (tuple, list)) and all(isinstance(size, (int, Dimension)) for size in shape)
+    return convert_to_tensor(shape, dtype=int32 if plain or shape == [] else None, name="shape")
+
+
+def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:
+    """Set what is known of a shape that is a tensor as a tensor's static shape, where that is not known whole."""
+    if not executing_eagerly() and not tensor.shape.is_fully_defined() and is_tensor(shape):
+        tensor.set_shape(constant_value_as_shape(shape_tensor(shape)))
 
 
 class BatchableTypeSpec(TypeSpec):

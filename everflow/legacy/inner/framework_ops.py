@@ -24,6 +24,7 @@ __all__ = [
     "NullContextmanager",
     "RegisterShape",
     "_TensorLike",
+    "_assert_same_graph",
     "_as_graph_element",
     "_get_graph_from_inputs",
     "_gradient_registry",
@@ -37,6 +38,12 @@ __all__ = [
     "uid",
 ]
 uid = itertools.count(1).__next__
+
+
+def _assert_same_graph(original_item: Tensor, item: Tensor) -> None:
+    """ValueError where two tensors or operations are of different graphs."""
+    if original_item.graph is not item.graph:
+        raise ValueError(f"{item} is of another graph than {original_item}")
 
 
 class _Gradients(MutableMapping):

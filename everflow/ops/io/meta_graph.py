@@ -10,6 +10,7 @@ from google.protobuf.any_pb2 import Any
 from google.protobuf.message import DecodeError
 
 from everflow.framework import op_def_protos, op_defs
+from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.importer import import_graph_def, split_input
 from everflow.framework.scopes import (
@@ -50,11 +51,12 @@ def stripped_op_list_for_graph(graph_def):
     return OpList(op=[op_def_protos.to_proto(d) for d in found if d is not None])
 
 
-def _strip_defaults(graph_def):
+def strip_graph_default_valued_attrs(meta_graph_def):
     """Leave out attributes that have their default value, so that older readers, which may not know them, can read the
     graph.
     """
-    for node in graph_def.node:
+    meta_graph_def.meta_info_def.stripped_default_attrs = True
+    for node in meta_graph_def.graph_def.node:
         definition = op_defs.find(node.op)
         if definition is None:
             continue
@@ -67,13 +69,19 @@ def _strip_defaults(graph_def):
 _SAVING = ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2")
 
 
-def _add_collection(meta_graph, key, graph, export_scope, excluded):
+def add_collection_def(meta_graph_def, key, graph=None, export_scope=None, exclude_nodes=None, override_contents=None):
+    """Write a collection of a graph, or other contents for it, into a MetaGraphDef; what has no form there is left out."""
+    if graph is not None and not isinstance(graph, Graph):
+        raise TypeError(f"graph must be a Graph, not {type(graph)}")
+    graph, excluded = graph or get_default_graph(), exclude_nodes or ()
     items = [
-        i for i in graph.get_collection(key) if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded
+        i
+        for i in (graph.get_collection(key) if override_contents is None else override_contents)
+        if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded
     ]
     if not items:
         return
-    held = meta_graph.collection_def[key]
+    held = meta_graph_def.collection_def[key]
     try:
         to_proto = get_to_proto_function(key)
         if to_proto is not None:
@@ -85,14 +93,14 @@ def _add_collection(meta_graph, key, graph, export_scope, excluded):
         else:
             _fill(held, items, export_scope)
         if export_scope and not getattr(held, held.WhichOneof("kind")).value:
-            del meta_graph.collection_def[key]  # nothing of it is under the scope
+            del meta_graph_def.collection_def[key]  # nothing of it is under the scope
     except (TypeError, ValueError, AttributeError, NotImplementedError) as e:
         logging.warning(
             "Collection %s is left out of the MetaGraphDef, which has no form for what it holds; most programs do without it.\n%s",
             key,
             e,
         )
-        del meta_graph.collection_def[key]
+        del meta_graph_def.collection_def[key]
 
 
 def _fill(held, items, export_scope):
@@ -128,8 +136,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
     if not meta.meta_info_def.HasField("stripped_op_list"):
         meta.meta_info_def.stripped_op_list.MergeFrom(stripped_op_list_for_graph(meta.graph_def))
     if strip_default_attrs:
-        _strip_defaults(meta.graph_def)
-        meta.meta_info_def.stripped_default_attrs = True
+        strip_graph_default_valued_attrs(meta)
     if saver_def is not None:
         meta.saver_def.MergeFrom(saver_def)
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
@@ -137,7 +144,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
             if saver_def is not None:
                 meta.collection_def[key].bytes_list.value.append(saver_def.SerializeToString())
             continue
-        _add_collection(meta, key, graph, export_scope, exclude_nodes or ())
+        add_collection_def(meta, key, graph, export_scope, exclude_nodes)
     return meta
 
 
@@ -241,6 +248,10 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
     return meta, variables
 
 
+# Before the names of inputs that are outside of the scope that is written.
+_UNBOUND = "$unbound_inputs_"
+
+
 def _places_of(operations):
     """Where operations were made: the file and line of each frame, innermost first."""
     info = GraphDebugInfo()
@@ -273,8 +284,8 @@ def _scoped(graph_def, scope, clear_devices, graph, unbound_name):
             if source.startswith(prefix):
                 made.input[i] = text.replace(prefix, "", 1)
             else:
-                made.input[i] = "$unbound_inputs_" + text
-                unbound.append(text)
+                made.input[i] = _UNBOUND + text
+                unbound.append(made.input[i])
         for i, group in enumerate(made.attr["_class"].list.s if "_class" in node.attr else ()):
             made.attr["_class"].list.s[i] = group.replace(b"loc:@" + prefix.encode(), b"loc:@", 1)
     if unbound and unbound_name:
@@ -338,15 +349,10 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
         # Without a scope of its own, nodes go right into the name scope around.
         around = graph.get_name_scope()
         scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else around
-        mapped = (
-            {f"$unbound_inputs_{k}": v for k, v in (input_map or {}).items()}
-            if unbound_inputs_col_name in meta.collection_def
-            else input_map
-        )
         elements = import_graph_def(
             graph_def,
             name=import_scope or (f"{around}/" if around else ""),
-            input_map=mapped,
+            input_map=input_map,
             producer_op_list=meta.meta_info_def.stripped_op_list,
             return_elements=return_elements,
         )

@@ -77,6 +77,15 @@ class Barrier:
 
 shape_rule("Barrier")(reference_handle)
 shape_rule("BarrierReadySize", "BarrierIncompleteSize")(scalar_output)
+
+
+@shape_rule("BarrierInsertMany")
+def _insert_shape(op):
+    op.inputs[1].shape.with_rank(1)
+    op.inputs[2].shape.with_rank_at_least(1)[:1].assert_is_compatible_with(op.inputs[1].shape)
+    return []
+
+
 not_differentiable(
     *("Barrier" + what for what in ("", "InsertMany", "TakeMany", "Close", "ReadySize", "IncompleteSize"))
 )

@@ -61,12 +61,15 @@ class EagerTensorArray(TensorArray):
             self._read_before.add(position)
         return tensor
 
+    def _seen(self, index):
+        """An element, which stays: only `read` clears what it gives."""
+        tensor = self._tensors[self._position(index)]
+        return self._zeros() if tensor is None else tensor
+
     def _zeros(self):
         shape = self.element_shape
         if not shape.is_fully_defined():
-            raise errors.InvalidArgumentError(
-                None, None, f"An element that was not written has no value, since its shape is not known: {shape}"
-            )
+            raise ValueError(f"An element that was not written has no value, since its shape is not known: {shape}")
         return array.zeros(shape, self._dtype)
 
     def write(self, index, value, name=None):
@@ -96,13 +99,13 @@ class EagerTensorArray(TensorArray):
     def gather(self, indices, name=None):
         if not isinstance(indices, range):
             indices = constant_value(convert_to_tensor(indices)).tolist()
-        found = [self.read(i) if self._tensors[self._position(i)] is not None else self._zeros() for i in indices]
+        found = [self._seen(i) for i in indices]
         if found:
             return array.stack(found)
         return array.zeros(TensorShape([0]).concatenate(self.element_shape), self._dtype)
 
     def concat(self, name=None):
-        return array.concat([self.read(i) for i in range(len(self._tensors))], 0)
+        return array.concat([self._seen(i) for i in range(len(self._tensors))], 0)
 
     def unstack(self, value, name=None):
         parts = array.unstack(convert_to_tensor(value, preferred_dtype=self._dtype))

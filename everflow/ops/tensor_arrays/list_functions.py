@@ -15,6 +15,8 @@ def _shape(given):
     if isinstance(given, Tensor):
         return given
     unknown = given is None or isinstance(given, int) and given == -1
+    if isinstance(given, (list, tuple)):
+        given = [None if isinstance(size, int) and size == -1 else size for size in given]
     return element_shape_argument(TensorShape(None) if unknown else as_shape(given))
 
 

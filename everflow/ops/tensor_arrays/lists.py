@@ -23,7 +23,7 @@ shape_rule(
         "TensorListReserve",
         "TensorListResize",
     ),
-    *("TensorListConcatLists", "TensorListSplit", "TensorListScatter", "TensorListScatterV2"),
+    *("TensorListScatter", "TensorListScatterV2"),
     "TensorListScatterIntoExistingList",
 )(scalar_output)
 
@@ -45,6 +45,9 @@ _HANDING_ON = frozenset(
         "TensorListPopBack",
         "TensorListSetItem",
         "TensorListResize",
+        "TensorListConcatLists",
+        "TensorListPushBackBatch",
+        "Pack",
     ]
     + ["TensorListScatterIntoExistingList"]
 )
@@ -78,6 +81,22 @@ def _listed_shape(handle, said=None, dtype=None):
 @shape_rule("TensorListPushBack")
 def _push_shape(op):
     _listed_shape(op.inputs[0], dtype=op.inputs[1].dtype)
+    return scalar()
+
+
+@shape_rule("TensorListConcatLists")
+def _concat_lists_shape(op):
+    for handle in op.inputs:
+        _listed_shape(handle, dtype=op.attrs["element_dtype"])
+    return scalar()
+
+
+@shape_rule("TensorListSplit")
+def _split_shape(op):
+    rows = op.inputs[0].shape.with_rank_at_least(1)
+    if rows.rank is not None:
+        # How many rows a part has is told by the lengths, which need not be known.
+        TensorShape([None]).concatenate(rows[1:]).merge_with(_element_shape(op.inputs[1]))
     return scalar()
 
 

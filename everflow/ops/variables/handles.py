@@ -47,9 +47,17 @@ def variable_shape(handle, out_type=dtypes.int32):
     return raw.VariableShape(handle, out_type=out_type)
 
 
+def _shape_behind(handle, dtype):
+    """The shape of the variable behind a handle, which must be of a type where that is known."""
+    shape, own = handle_data(handle)
+    if own is not None and own.base_dtype != dtype.base_dtype:
+        raise ValueError(f"The variable behind {handle.name} is of {own.name}; this op is for one of {dtype.name}")
+    return shape
+
+
 @shape_rule("ReadVariableOp")
 def _read_shape(op):
-    return handle_data(op.inputs[0])[0]
+    return _shape_behind(op.inputs[0], op.attrs["dtype"])
 
 
 @shape_rule("VariableShape")
@@ -59,7 +67,7 @@ def _variable_shape_shape(op):
 
 @shape_rule("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 def _assign_shape(op):
-    handle_data(op.inputs[0])[0].merge_with(op.inputs[1].shape)
+    _shape_behind(op.inputs[0], op.inputs[1].dtype).merge_with(op.inputs[1].shape)
     return []
 
 

@@ -76,6 +76,15 @@ class BaseResourceVariable(Variable):
     def _as_graph_element(self):
         return self._graph_element
 
+    _in_graph_mode = property(lambda self: not self._handle.is_eager)
+
+    @property
+    def initial_value(self):
+        """The tensor that it is initialized with."""
+        if not self._in_graph_mode:
+            raise RuntimeError(f"{self.name} was made eagerly: its initial value is not kept")
+        return self._initial_value
+
     def numpy(self):
         """The value as a numpy array, when executing eagerly."""
         _need_eager("numpy()")
@@ -327,6 +336,8 @@ class ResourceVariable(BaseResourceVariable):
 
     def to_proto(self, export_scope=None):
         """A VariableDef of its nodes' names, or None where it is outside `export_scope`."""
+        if not self._in_graph_mode:
+            raise RuntimeError(f"{self.name} was made eagerly: it has no nodes whose names to_proto could give")
         snapshot = self._graph_element if self._cached_value is None else self._cached_value
         return to_variable_def(self, self._handle, snapshot, export_scope, is_resource=True)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -182,8 +183,6 @@ class VariableScope:
         for setting in (*_OVERRIDES, "reuse"):
             if asked[setting] is None:
                 asked[setting] = getattr(self, f"_{setting}")
-        if custom_getter is not None:
-            asked["custom_getter"] = _nested_getters(custom_getter, self._custom_getter)
         if name or partitioner is None:
             # An optimizer's slot has an empty name: with the slash after it, the scope's own name is taken as it is.
             full_name = f"{self._name}/{name}" if self._name else name
@@ -200,8 +199,8 @@ class VariableScope:
             return var_store.get_variable(**{**asked, "name": full_name})
 
 
-class _ScopesOfGraph:
-    """The variable scope that is open in a graph, and how often each name was opened."""
+class _ScopesOfGraph(threading.local):
+    """The variable scope that is open in a graph, and how often each name was opened: in each thread its own."""
 
     def __init__(self):
         self.current = VariableScope(False)

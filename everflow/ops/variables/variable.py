@@ -128,9 +128,9 @@ def default_variable_creator(next_creator=None, **kwargs):
     if use_resource is None:
         use_resource = get_variable_scope().use_resource
     if use_resource is None:
-        use_resource = _resource_by_default or executing_eagerly()
+        use_resource = _resource_by_default
     ref, resource = _kinds()
-    if use_resource:
+    if use_resource or executing_eagerly():  # where there is no graph, no variable could live in one
         kwargs.pop("expected_shape", None)
         return resource(**kwargs)
     return ref(**kwargs)

@@ -78,3 +78,15 @@ def test_shapes_that_do_not_fit(sess, op, logits, labels, message):
 def test_half_the_sum_of_squares(sess, shape):
     x = np.asarray(RANDOM.randn(*shape))
     np.testing.assert_allclose(sess.run(tf.nn.l2_loss(fed(x))), (x * x).sum() / 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_small_loss_beside_large_logits_keeps_its_digits(sparse):
+    logits = np.array([[1000.0, 990.0], [990.0, 1000.0]], np.float32)
+    expected = -reference(logits.astype(np.float64)).max(1)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        if sparse:
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=fed([0, 1]), logits=fed(logits))
+        else:
+            loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=fed(np.eye(2, dtype="f")), logits=fed(logits))
+        np.testing.assert_allclose(sess.run(loss), expected, rtol=3e-3)

@@ -75,3 +75,8 @@ def test_what_was_put_in_is_a_copy(sess):
     sess.run(put)
     sess.run(change)
     assert sess.run(accumulator.take_grad(1)).tolist() == [1.0, 2.0]
+
+
+def test_gradients_are_floating_point_numbers():
+    with tf.Graph().as_default(), tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(tf.ConditionalAccumulator(tf.int32, shape=[]).num_accumulated())

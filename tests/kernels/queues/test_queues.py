@@ -166,3 +166,24 @@ def test_who_waits_for_several_is_woken_once(own_graph):
         queue.put([(torch.tensor(i),)], step)
     waiting.join(20)
     assert [int(item[0]) for item in found[0]] == [0, 1, 2, 3, 4] and [int(i[0]) for i in queue.items] == [5, 6]
+
+
+def two(kind, first, second):
+    """The sizes of two queues of one name, of which the second is described otherwise."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        return [sess.run(kind(*args, shared_name="one", **kwargs).size()) for args, kwargs in (first, second)]
+
+
+def test_shuffling_queues_of_one_name_have_one_seed():
+    of = lambda **seed: ((10, 5, tf.float32), seed)  # noqa: E731
+    assert two(tf.RandomShuffleQueue, of(seed=3), of(seed=3)) == [0, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="another seeds"):
+        two(tf.RandomShuffleQueue, of(seed=3), of(seed=4))
+    assert two(tf.RandomShuffleQueue, of(seed=3), of()) == [0, 0]  # none is asked for
+
+
+def test_padding_queues_of_one_name_have_shapes_that_go_together():
+    of = lambda *shape: ((10, tf.float32, [list(shape)]), {})  # noqa: E731
+    assert two(tf.PaddingFIFOQueue, of(None), of(3)) == [0, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="another shapes"):
+        two(tf.PaddingFIFOQueue, of(None), of(None, 3))

@@ -3,7 +3,13 @@
 import pytest
 
 import everflow as tf
-from everflow.ops.io.meta_graph import copy_scoped_meta_graph, create_meta_graph_def
+from everflow.ops.io.meta_graph import (
+    add_collection_def,
+    copy_scoped_meta_graph,
+    create_meta_graph_def,
+    export_scoped_meta_graph,
+    import_scoped_meta_graph,
+)
 from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -118,3 +124,29 @@ def test_one_saver_and_no_others():
     assert {node.name.split("/")[0] for node in meta.graph_def.node} == {"v", "second"}
     (kept,) = meta.collection_def[tf.GraphKeys.SAVERS].bytes_list.value
     assert tf.train.SaverDef.FromString(kept) == savers[1].saver_def
+
+
+def test_inputs_from_outside_of_a_scope_are_given_when_it_is_read_again():
+    with tf.Graph().as_default() as graph:
+        with tf.name_scope("outside"):
+            images = tf.constant(2.0, name="images")
+        with tf.name_scope("layer"):
+            tf.add(images, 1.0, name="out")
+        meta, _ = export_scoped_meta_graph(graph=graph, export_scope="layer")
+    wanted = meta.collection_def["unbound_inputs"].bytes_list.value
+    assert list(wanted) == [b"$unbound_inputs_outside/images"]
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        with pytest.raises(ValueError, match="unbound inputs"):
+            import_scoped_meta_graph(meta, import_scope="again")
+        given = {wanted[0].decode(): tf.constant(5.0)}
+        import_scoped_meta_graph(meta, import_scope="again", input_map=given)
+        assert sess.run("again/out:0") == 6.0
+
+
+def test_a_collection_is_written_with_other_contents():
+    tf.add_to_collection("sizes", 1)
+    meta = create_meta_graph_def()
+    add_collection_def(meta, "sizes", override_contents=[2, 3])
+    assert list(meta.collection_def["sizes"].int64_list.value)[-2:] == [2, 3]
+    with pytest.raises(TypeError):
+        add_collection_def(meta, "sizes", graph="no graph")

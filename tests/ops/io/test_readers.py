@@ -99,3 +99,14 @@ def test_a_file_that_is_not_there(sess, tmp_path):
     queue = queue_of(sess, [str(tmp_path / "none")])
     with pytest.raises(tf.errors.NotFoundError):
         sess.run(tf.WholeFileReader().read(queue))
+
+
+def test_a_reader_of_single_records_has_finished_each_with_it():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        reader, queue = tf.IdentityReader(), tf.FIFOQueue(5, tf.string, [[]])
+        sess.run(queue.enqueue_many([["a", "b"]]))
+        sess.run(reader.read(queue).value)
+        assert sess.run(reader.serialize_state()) == b'\x08\x01\x10\x01\x18\x01"\x01a'
+        assert sess.run(reader.num_work_units_completed()) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(reader.restore_state("bogus"))

@@ -48,7 +48,7 @@ def test_it_grows_where_it_may():
         (lambda a: a.write(-1, 1.0), tf.errors.OutOfRangeError),
         (lambda a: a.read(3), tf.errors.OutOfRangeError),
         (lambda a: a.read(-1), tf.errors.OutOfRangeError),
-        (lambda a: a.read(0), tf.errors.InvalidArgumentError),
+        (lambda a: a.read(0), ValueError),
         (lambda a: a.write(0, tf.constant(1)), tf.errors.InvalidArgumentError),
         (lambda a: a.write(0, [1.0]).write(1, 1.0), ValueError),
         (lambda a: a.unstack([1.0] * 4), ValueError),
@@ -69,3 +69,12 @@ def test_tapes_see_through():
         held = array(2).write(0, x * x).write(1, 3.0 * x)
         y = tf.reduce_sum(held.stack())
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), [5, 7])
+
+
+def test_only_reading_clears():
+    held = array().unstack([1.0, 2.0, 3.0])
+    for _ in range(2):
+        np.testing.assert_array_equal(held.stack(), [1, 2, 3])
+        np.testing.assert_array_equal(held.gather([2, 0]), [3, 1])
+    assert held.read(1).numpy() == 2.0
+    np.testing.assert_array_equal(held.stack(), [1, 0, 3])

@@ -76,3 +76,24 @@ def test_what_can_not_be_run(build):
 def test_rows_pushed_to_many_lists():
     longer = raw.TensorListPushBackBatch(input_handles=tf.stack([empty([]), empty([])]), tensor=[1.0, 2.0])
     assert run(stacked(longer[1])) == [2]
+
+
+def test_parts_of_a_tensor_whose_first_size_is_open():
+    rows = tf.constant([[1.0], [2.0], [3.0]])
+    parts = lists.tensor_list_split(rows, [-1, 1], [1, 2])
+    joined = lists.tensor_list_concat(parts, tf.float32)
+    assert joined.shape.as_list() == [None, 1]
+    with tf.Session() as sess:
+        np.testing.assert_array_equal(sess.run(lists.tensor_list_get_item(parts, 1, tf.float32)), [[2], [3]])
+        np.testing.assert_array_equal(sess.run(tf.gradients(joined, rows, 2 * rows)[0]), [[2], [4], [6]])
+    for wrong, shape in ((rows, [1]), (tf.constant(1.0), [])):
+        with pytest.raises(ValueError):
+            lists.tensor_list_split(wrong, shape, [1, 2])
+
+
+def test_joined_lists_are_of_one_type_and_keep_what_is_known_of_elements():
+    floats, ints = (lists.tensor_list_from_tensor(values, []) for values in ([1.0, 2.0], [3, 4]))
+    joined = raw.TensorListConcatLists(input_a=floats, input_b=floats, element_dtype=tf.float32)
+    assert lists.tensor_list_stack(joined, tf.float32).shape.as_list() == [None]
+    with pytest.raises(ValueError, match="elements of int32"):
+        raw.TensorListConcatLists(input_a=floats, input_b=ints, element_dtype=tf.float32)

@@ -56,3 +56,13 @@ def test_gradients_of_reads(v):
     np.testing.assert_array_equal(found[0][:, 0], [0, 4, 0, 2])
     np.testing.assert_array_equal(found[1], [[0, 1], [0, 0], [0, 0], [0, 0]])
     np.testing.assert_array_equal(found[2][:, 0], [0, 0, 2, 0])
+
+
+def test_ops_are_for_the_type_of_the_variable_behind_a_handle():
+    with tf.Graph().as_default():
+        handle = R.VarHandleOp(dtype=tf.int32, shape=[1], shared_name="x")
+        assert R.ReadVariableOp(resource=handle, dtype=tf.int32).shape.as_list() == [1]
+        with pytest.raises(ValueError, match="is of int32"):
+            R.ReadVariableOp(resource=handle, dtype=tf.float32)
+        with pytest.raises(ValueError, match="is of int32"):
+            R.AssignVariableOp(resource=handle, value=tf.constant([1.0]))

@@ -1,5 +1,7 @@
 """Variable scopes: names, sharing, defaults, getters, partitions, templates."""
 
+import threading
+
 import pytest
 
 import everflow as tf
@@ -80,3 +82,29 @@ def test_initializers_of_many_kinds():
         assert [sess.run(v).tolist() for v in made] == [[1.0, 2.0], [0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0]]
     with pytest.raises(ValueError, match="do not specify shape"):
         tf.get_variable("both", [2], initializer=[1.0, 2.0])
+
+
+def test_each_thread_has_scopes_of_its_own():
+    names = []
+
+    def draw(graph):
+        with graph.as_default(), tf.variable_scope("thread"):
+            names.append(tf.get_variable("v", [1]).name)
+
+    with tf.Graph().as_default() as graph, tf.variable_scope("main"):
+        thread = threading.Thread(target=draw, args=[graph])
+        thread.start()
+        thread.join()
+        assert tf.get_variable("v", [1]).name == "main/v:0"
+    assert names == ["thread/v:0"]
+
+
+def test_a_getter_of_the_call_takes_the_place_of_the_scope_s():
+    def marked(getter, name, *args, **kwargs):
+        return getter(name + "_x", *args, **kwargs)
+
+    with tf.Graph().as_default(), tf.variable_scope("a", custom_getter=marked):
+        assert tf.get_variable("v", [1]).name == "a/v_x:0"
+        assert tf.get_variable("w", [1], custom_getter=marked).name == "a/w_x:0"
+        with tf.variable_scope("b", custom_getter=marked):
+            assert tf.get_variable("v", [1]).name == "a/b/v_x_x:0"

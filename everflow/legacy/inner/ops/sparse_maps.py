@@ -1,4 +1,6 @@
-"""Names inside tensorflow.python.ops.sparse_ops: sparse tensors kept by number in a session, for queues to carry."""
+"""Names inside tensorflow.python.ops.sparse_ops: sparse tensors kept by number in a session, for queues to carry, and a
+sum with a dense tensor at the places there are.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Operation, Tensor
 
-__all__ = ["_add_many_sparse_to_tensors_map", "_add_sparse_to_tensors_map", "_take_many_sparse_from_tensors_map"]
+__all__ = [
+    "_add_many_sparse_to_tensors_map",
+    "_add_sparse_to_tensors_map",
+    "_take_many_sparse_from_tensors_map",
+    "sparse_dense_cwise_add",
+]
 _KEEPING = ("AddSparseToTensorsMap", "AddManySparseToTensorsMap")
 
 
@@ -16,6 +23,12 @@ def _parts(sp_input: Any) -> tuple[Any, Any, Any]:
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"A SparseTensor is kept here, not {sp_input!r}")
     return sp_input.indices, sp_input.values, sp_input.dense_shape
+
+
+def sparse_dense_cwise_add(sp_t: SparseTensor, dense_t: Any) -> SparseTensor:
+    """A sparse tensor with the numbers of a dense one added to those it has; others are left out."""
+    sums = raw.SparseDenseCwiseAdd(sp_t.indices, sp_t.values, sp_t.dense_shape, dense_t)
+    return SparseTensor(sp_t.indices, sums, sp_t.dense_shape)
 
 
 def _add_sparse_to_tensors_map(
