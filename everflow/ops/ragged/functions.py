@@ -188,6 +188,10 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     with name_scope(name, "RaggedGather", [params, indices]):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
         if isinstance(indices, RaggedTensor):
+            if isinstance(params, RaggedTensor) and params.row_splits.dtype != indices.row_splits.dtype:
+                raise ValueError(
+                    "params and indices must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype"
+                )
             return indices.with_values(gather(params, indices.values))
         if not isinstance(params, RaggedTensor):
             return array.gather(params, indices)
@@ -248,8 +252,7 @@ def _joined(values, axis, stacked):
         return _side_by_side(parts, stacked)
     # Rows are joined one by one, so all parts have to have rows alike.
     first = parts[0].row_splits
-    others = [p.row_splits for p in parts[1:] if p.row_splits is not first]
-    alike = [assert_equal(first, splits, message=_IDENTICAL) for splits in others]
+    alike = [assert_equal(first, p.row_splits, message=_IDENTICAL) for p in parts[1:]]
     with control_dependencies(alike):
         inner = [p.values for p in parts]
         if stacked and not any(isinstance(p, RaggedTensor) for p in inner):
