@@ -11,8 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, scalar
-from everflow.framework.static_values import known_shape
-from everflow.framework.static_values import known_value
+from everflow.framework.static_values import known_shape, known_value
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.shape_rules import scalar_output
