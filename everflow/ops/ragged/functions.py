@@ -6,7 +6,9 @@ import builtins
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
@@ -204,6 +206,18 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
             OUTPUT_RAGGED_RANK=indices.shape.rank + params.ragged_rank - 1,
         )
         return RaggedTensor.from_nested_row_splits(made.output_dense_values, made.output_nested_splits, validate=False)
+
+
+@gradient("RaggedGather")
+def _gather_grad(op, *grads):
+    """The gathered rows' gradients, as slices of where they came from."""
+    splits, values, indices = op.inputs[0], op.inputs[-2], op.inputs[-1]
+    if op.attrs["PARAMS_RAGGED_RANK"] != 1 or op.attrs["OUTPUT_RAGGED_RANK"] != 1:
+        raise ValueError("The gradient of RaggedGather is there for one ragged dimension and a vector of indices")
+    indices = array.reshape(indices, [-1])
+    starts, limits = array.gather(splits, indices), array.gather(splits[1:], indices)
+    places = range(starts, limits, row_splits_dtype=splits.dtype).values
+    return [None, IndexedSlices(grads[-1], places, array.shape(values)), None]
 
 
 def concat(values, axis=0, name=None):
