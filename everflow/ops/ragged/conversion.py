@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import IndexedSlices, SparseTensor, SparseTensorValue
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import control_dependencies, name_scope
@@ -12,7 +12,6 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_shape
 from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import Assert, cond
-from everflow.ops.ragged.functions import range as ragged_range
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import ragged_value
 
@@ -249,18 +248,6 @@ not_differentiable("RaggedRange", "RaggedTensorToVariant")
 def _to_sparse_grad(op, _, values_grad, *rest):
     flat_shape = array.shape(op.inputs[-1])
     return [None] * (len(op.inputs) - 1) + [array.reshape(values_grad, flat_shape)]
-
-
-@gradient("RaggedGather")
-def _gather_grad(op, *grads):
-    """The gathered rows' gradients, as slices of where they came from."""
-    splits, values, indices = op.inputs[0], op.inputs[-2], op.inputs[-1]
-    if op.attrs["PARAMS_RAGGED_RANK"] != 1 or op.attrs["OUTPUT_RAGGED_RANK"] != 1:
-        raise ValueError("The gradient of RaggedGather is there for one ragged dimension and a vector of indices")
-    indices = array.reshape(indices, [-1])
-    starts, limits = array.gather(splits, indices), array.gather(splits[1:], indices)
-    places = ragged_range(starts, limits, row_splits_dtype=splits.dtype).values
-    return [None, IndexedSlices(grads[-1], places, array.shape(values)), None]
 
 
 @gradient("RaggedTensorToTensor")

@@ -72,7 +72,7 @@ class RaggedTensorDynamicShape:
         with name_scope(None, "RaggedTensorDynamicShapeFromTensor", [rt_input]):
             rt_input = as_ragged_or_tensor(rt_input)
             if not isinstance(rt_input, RaggedTensor):
-                return cls([], array.shape(rt_input), dim_size_dtype=dim_size_dtype)
+                return cls([], array.shape(rt_input))
             sizes = (rt_input.nrows(), *rt_input.nested_row_lengths())
             return cls(sizes, array.shape(rt_input.flat_values)[1:], dim_size_dtype=dim_size_dtype)
 

@@ -6,7 +6,9 @@ import builtins
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
@@ -188,6 +190,10 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     with name_scope(name, "RaggedGather", [params, indices]):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
         if isinstance(indices, RaggedTensor):
+            if isinstance(params, RaggedTensor) and params.row_splits.dtype != indices.row_splits.dtype:
+                raise ValueError(
+                    "params and indices must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype"
+                )
             return indices.with_values(gather(params, indices.values))
         if not isinstance(params, RaggedTensor):
             return array.gather(params, indices)
@@ -200,6 +206,18 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
             OUTPUT_RAGGED_RANK=indices.shape.rank + params.ragged_rank - 1,
         )
         return RaggedTensor.from_nested_row_splits(made.output_dense_values, made.output_nested_splits, validate=False)
+
+
+@gradient("RaggedGather")
+def _gather_grad(op, *grads):
+    """The gathered rows' gradients, as slices of where they came from."""
+    splits, values, indices = op.inputs[0], op.inputs[-2], op.inputs[-1]
+    if op.attrs["PARAMS_RAGGED_RANK"] != 1 or op.attrs["OUTPUT_RAGGED_RANK"] != 1:
+        raise ValueError("The gradient of RaggedGather is there for one ragged dimension and a vector of indices")
+    indices = array.reshape(indices, [-1])
+    starts, limits = array.gather(splits, indices), array.gather(splits[1:], indices)
+    places = range(starts, limits, row_splits_dtype=splits.dtype).values
+    return [None, IndexedSlices(grads[-1], places, array.shape(values)), None]
 
 
 def concat(values, axis=0, name=None):
@@ -248,8 +266,7 @@ def _joined(values, axis, stacked):
         return _side_by_side(parts, stacked)
     # Rows are joined one by one, so all parts have to have rows alike.
     first = parts[0].row_splits
-    others = [p.row_splits for p in parts[1:] if p.row_splits is not first]
-    alike = [assert_equal(first, splits, message=_IDENTICAL) for splits in others]
+    alike = [assert_equal(first, p.row_splits, message=_IDENTICAL) for p in parts[1:]]
     with control_dependencies(alike):
         inner = [p.values for p in parts]
         if stacked and not any(isinstance(p, RaggedTensor) for p in inner):

@@ -54,6 +54,7 @@ def where(condition, x=None, y=None, name=None):
 def _indices(condition):
     if not isinstance(condition, RaggedTensor):
         return array.where(condition)
+    condition = condition.with_row_splits_dtype(dtypes.int64)
     inner = _indices(condition.values)
     place = inner[:, 0]
     rows = array.gather(condition.value_rowids(), place)
@@ -119,6 +120,8 @@ def tile(input, multiples, name=None):
         multiples = int_tensor(multiples, "multiples", rt.row_splits.dtype)
         multiples.shape.assert_has_rank(1)
         known = constant_value(multiples)
+        if known is not None and len(known) <= rt.ragged_rank:
+            raise IndexError(f"{len(known)} multiples for the {rt.shape.rank} dimensions of {rt}")
         splits = rt.nested_row_splits
         values = _tiled_values(rt, splits, multiples, known)
         return RaggedTensor.from_nested_row_splits(values, _tiled_splits(splits, multiples, known), validate=False)

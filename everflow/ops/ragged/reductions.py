@@ -110,7 +110,7 @@ def _reduced(reduction, rt, axis):
     if axis == 0:
         lengths = rt.row_splits[1:] - rt.row_splits[:-1]
         width = math.maximum(math.reduce_max(lengths), 0)
-        places = ragged_range(lengths, row_splits_dtype=rt.row_splits.dtype).values
+        places = ragged_range(lengths).values
         return _by_segment(reduction, rt.values, places, width)
     if axis == 1:
         count = array.shape(rt.row_splits)[0] - 1
@@ -143,7 +143,7 @@ def _by_segment(reduction, data, ids, count, name="RaggedSegment"):
         widths = math.maximum(math.unsorted_segment_max(lengths, ids, count), 0)
         splits = array.concat([array.zeros([1], widths.dtype), math.cumsum(widths)], axis=0)
         starts = array.gather(splits, ids)
-        places = ragged_range(starts, starts + lengths, row_splits_dtype=data.row_splits.dtype).values
+        places = ragged_range(starts, starts + lengths).values
         return RaggedTensor(_by_segment(reduction, data.values, places, splits[-1]), splits, internal=True)
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
-from everflow.framework.shapes import TensorShape, as_shape
+from everflow.framework.shapes import as_shape
 from everflow.ops import array
 from everflow.ops.tensor_arrays.lists import element_shape_argument
 
 
 def _shape(given):
-    """The argument of an op for a shape, part of it, None or -1 where nothing is known, or a tensor."""
+    """The argument of an op for a shape, part of it (None or -1 for what isn't known), None or a tensor."""
     if isinstance(given, Tensor):
         return given
-    unknown = given is None or isinstance(given, int) and given == -1
+    if isinstance(given, int):
+        raise TypeError(f"element_shape is a list of sizes, a TensorShape, a tensor or None; got {given}")
     if isinstance(given, (list, tuple)):
         given = [None if isinstance(size, int) and size == -1 else size for size in given]
-    return element_shape_argument(TensorShape(None) if unknown else as_shape(given))
+    return element_shape_argument(as_shape(given))
 
 
 def empty_tensor_list(element_shape, element_dtype, max_num_elements=None, name=None):

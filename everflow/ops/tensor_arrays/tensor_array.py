@@ -192,7 +192,7 @@ class TensorArray(HasFlow):
             handle=self._handle,
             flow_in=self._flow,
             dtype=self._dtype,
-            element_shape_except0=element[1:] if element is not None and element.rank else None,
+            element_shape_except0=None if element is None or element.rank is None else element[1:],
             name=name,
         )
         if element is not None and element.rank is not None:

@@ -187,7 +187,7 @@ class _Run:
                 value = inputs.values[inputs.live]
                 source = node.inputs[inputs.live]
                 if is_ref(*source) and not is_ref(node, 0):
-                    value = self._owner.call(node, [value], self)[0]
+                    value = _read(value)
                 self._end(entry, [value, torch.tensor(inputs.live, dtype=torch.int32)])
             else:
                 self._end(entry, self._owner.call(node, inputs.values, self))

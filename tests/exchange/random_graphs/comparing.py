@@ -15,6 +15,7 @@ _BY_CHANCE = [
     for pattern, word in {
         r"_make_dataset_\w+": "_make_dataset",
         r"pyfunc_\d+": "pyfunc",
+        r"_temp_[0-9a-f]{32}": "_temp",
         r"_?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}": "_UUID",
         r"/tmp/[\w/.]+": "FOLDER",
         r"0x[0-9a-f]{6,}": "ADDRESS",

@@ -63,6 +63,38 @@ def test_two_ragged_operands_are_broadcast_to_each_other():
     assert {"RaggedTensorDynamicShapeFromTensor_1/RaggedNRows/sub", "RaggedTile_1/Tile", "Add_1"} <= set(names)
 
 
+# function → how many nodes TensorFlow 1.15.5 draws, and the last of them
+DRAWN = {
+    "x.to_tensor()": (65, "RaggedToTensor/GatherV2"),
+    "x[1:]": (42, "RaggedGetItem/sub"),
+    "x[::2]": (22, "RaggedGetItem/GatherV2"),
+    "x[:, 1:]": (24, "RaggedGetItem/GatherV2"),
+    "x[None]": (9, "RaggedGetItem/stack"),
+    "x[:, None]": (10, "RaggedGetItem/range"),
+    "x[..., None]": (4, "RaggedGetItem/strided_slice"),
+    "tf.ragged.boolean_mask(x, [True, False, True])": (137, "RaggedMask/RaggedMask/boolean_mask/GatherV2"),
+    "tf.reduce_sum(x)": (8, "RaggedReduceSum"),
+    "tf.reduce_sum(x, 1)": (74, "RaggedReduceSum/UnsortedSegmentSum"),
+    "tf.gather(x, [2, 0])": (3, "RaggedGather/RaggedGather"),
+    "tf.concat([x, x], 0)": (18, "RaggedConcat/concat_1"),
+    "tf.concat([x, x], 1)": (73, "RaggedConcat/strided_slice_3"),
+    "tf.stack([x, x])": (38, "RaggedConcat/concat_2"),
+    "tf.expand_dims(x, 0, name='e')": (9, "e_1/stack"),
+    "tf.math.unsorted_segment_sum(x, tf.constant([0, 1, 0]), 2)": (30, "RaggedSegmentSum/UnsortedSegmentSum"),
+    "tf.gather_nd(x, [[2, 1], [0, 0]])": (16, "RaggedGatherNd/RaggedGather/GatherV2"),
+    "tf.squeeze(x[..., None], 2)": (
+        115,
+        "RaggedSqueeze/RaggedFromNestedRowSplits/RaggedFromRowSplits/control_dependency",
+    ),
+}
+
+
+@pytest.mark.parametrize("expression", DRAWN)
+def test_as_many_nodes_as_tensorflow_draws(expression):
+    names = drawn_by(lambda x: eval(expression, {"tf": tf, "x": x}))
+    assert (len(names), names[-1]) == DRAWN[expression]
+
+
 def test_partitions_are_checked_once():
     names = drawn_by(lambda _: tf.ragged.stack_dynamic_partitions(["a", "b", "c"], [2, 0, 2], 3))
     assert len(names) == 52 and names[-1] == "SegmentStack/RaggedFromValueRowIds/concat"

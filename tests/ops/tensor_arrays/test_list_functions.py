@@ -29,10 +29,17 @@ def stacked(handle, **kwargs):
     return lists.tensor_list_stack(handle, tf.float32, **kwargs)
 
 
-@pytest.mark.parametrize("shape", [None, -1, [2], [None], tf.TensorShape([2])], ids=str)
+@pytest.mark.parametrize("shape", [None, [-1], [2], [None], tf.TensorShape([2])], ids=str)
 def test_shapes_of_elements_as_far_as_known(shape):
     assert run(stacked(pushed(empty(shape), [1.0, 2.0]))) == [[1, 2]]
     assert run(stacked(lists.tensor_list_from_tensor([[1.0, 2.0]], shape))) == [[1, 2]]
+
+
+def test_a_number_is_no_shape_of_elements():
+    with pytest.raises(TypeError, match="list of sizes"):
+        lists.tensor_list_reserve(-1, 2, tf.float32)
+    with pytest.raises(ValueError):
+        lists.tensor_list_split([1.0, 2.0, 3.0], [], [1, 2])
 
 
 @pytest.mark.parametrize(
