@@ -15,12 +15,14 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.control_flow.primitives import check_pairs
+from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
     BodyGraph,
     add_placeholder,
     define,
     finished,
     grow,
+    intermediates_of,
     order_stateful_ops,
     unique_name,
 )
@@ -112,9 +114,13 @@ def _chosen(selector, branches, scope, what, by_index):
     op = _build(
         selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope
     )
+    if output_all_intermediates():
+        bodies = [function.body() for function in functions]
+        computed = [(mine, t) for mine, body in enumerate(bodies) for t in intermediates_of(body)]
+        _give_more(op, functions, bodies, computed, get_default_graph())
     if not first.outputs:
         return op
-    outputs = [array.identity(t) for t in op.outputs]
+    outputs = [array.identity(t) for t in op.outputs[: len(first.outputs)]]
     flat = nest.flatten(first.original, expand_composites=True)
     return nest.pack_sequence_as(first.original, with_flows_of(flat, outputs), expand_composites=True)
 
@@ -236,32 +242,35 @@ def _kept(op, branches, bodies, backwards, graph):
     # What is an input or an output of the op already; the first where a branch gives a value twice.
     given = [dict(zip(body.outputs[::-1], op.outputs[::-1])) | dict(zip(body.inputs, op.inputs[1:])) for body in bodies]
     kept = [(mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in given[mine]]
-    saved = {}
-    if kept:
-        calls = []
-        for mine, (function, body) in enumerate(zip(branches, bodies)):
-            with body.graph.as_default(), control_dependencies(None):
-                more = [
-                    t if owner == mine else raw.FakeParam(dtype=t.dtype.base_dtype, shape=t.shape) for owner, t in kept
-                ]
-            made = define(
-                body._replace(outputs=[*body.outputs, *more]),
-                unique_name(f"{function.name}_rewritten"),
-                op.graph,
-                graph,
-            )
-            calls.append(call_attr(made.name))
-        named = {"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}
-        tensors = [t for _, t in kept]
-        outputs = grow(
-            op,
-            tensors,
-            Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in tensors)],
-            output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in tensors)],
-            **named,
-        )
-        saved = dict(zip(tensors, outputs))
+    saved = _give_more(op, branches, bodies, kept, graph)
     return [
         {(saved | outer)[t]: inside for t, inside in back.graph.captures.items()}
         for outer, back in zip(given, backwards)
     ]
+
+
+def _give_more(op, branches, bodies, kept, graph):
+    """Let an op give values of its branches besides, (number of the branch, tensor); {tensor: output of the op}."""
+    if not kept:
+        return {}
+    calls = []
+    for mine, (function, body) in enumerate(zip(branches, bodies)):
+        with body.graph.as_default(), control_dependencies(None):
+            more = [t if owner == mine else raw.FakeParam(dtype=t.dtype.base_dtype, shape=t.shape) for owner, t in kept]
+        made = define(
+            body._replace(outputs=[*body.outputs, *more]),
+            unique_name(f"{function.name}_rewritten"),
+            op.graph,
+            graph,
+        )
+        calls.append(call_attr(made.name))
+    named = {"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}
+    tensors = [t for _, t in kept]
+    outputs = grow(
+        op,
+        tensors,
+        Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in tensors)],
+        output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in tensors)],
+        **named,
+    )
+    return dict(zip(tensors, outputs))

@@ -92,3 +92,26 @@ def test_constants_of_a_branch_and_its_results_are_not_kept_again():
     (ddx,) = tf.gradients(dx, x)
     assert len(op.outputs) == 2
     assert run([dx, ddx], {x: 2.0}) == [12.0, 12.0] and run([dx, ddx], {x: -2.0}) == [2.0, 0.0]
+
+
+def test_branches_give_all_they_compute_where_asked():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [])
+        tf.experimental.output_all_intermediates(True)
+        tf.enable_control_flow_v2()
+        try:
+            y = tf.cond(x > 0.0, lambda: tf.sin(x) * x, lambda: tf.exp(x) + tf.tanh(x))
+            z = tf.while_loop(lambda v: v < 10.0, lambda v: [tf.exp(v) + x], [x])
+        finally:
+            tf.disable_control_flow_v2()
+            tf.experimental.output_all_intermediates(None)
+        branches, loop = y.op.inputs[0].op, z.op.inputs[0].op
+        assert len(branches.outputs) == 4  # the result, a sine, and an exponential and a tangent
+        sess.run(y, {x: 1.0})
+        before = len(branches.outputs), len(loop.outputs)
+        slopes = tf.gradients(y, x) + tf.gradients(z, x)
+        assert (len(branches.outputs), len(loop.outputs)) == before
+        got = sess.run(slopes, {x: 1.0})
+        np.testing.assert_allclose(got[0], np.sin(1) + np.cos(1), rtol=1e-5)
+        first = np.e + 1
+        np.testing.assert_allclose(got[1], np.exp(first) * (np.e + 1) + 1, rtol=1e-4)
