@@ -200,7 +200,7 @@ class DynamicRnnEstimator(BaseEstimator):
             inputs = build_sequence_input(features, self._sequence_columns, given["context_feature_columns"])
             keep = given["dropout_keep_probabilities"] if mode == ModeKeys.TRAIN else None
             cell = construct_rnn_cell(given["num_units"], given["cell_type"], keep)
-            activations, state = self._run(cell, inputs, lengths, features)
+            activations, state = self._run(cell, inputs, features)
             with name_scope(f"{self._kind.name}Prediction"):
                 how = self._classifies, given["predict_probabilities"]
                 predictions = self._kind.predict(activations, lengths, *how)
@@ -213,7 +213,7 @@ class DynamicRnnEstimator(BaseEstimator):
             train_op = self._train_op(loss) if mode == ModeKeys.TRAIN else None
             return ModelFnOps(mode, predictions, loss, train_op, metrics, self._alternatives(answers))
 
-    def _run(self, cell, inputs, lengths, features):
+    def _run(self, cell, inputs, features):
         """(activations at each step, last state)."""
         with name_scope("RNN"):
             first = None
@@ -221,7 +221,8 @@ class DynamicRnnEstimator(BaseEstimator):
                 count = len(nest.flatten(cell.state_size))
                 parts = [features[_state_name(i)] for i in range(count)]
                 first = nest.pack_sequence_as(cell.state_size, parts)
-            outputs, state = dynamic_rnn(cell, inputs, lengths, first, dtypes.float32)
+            # The loop runs over all steps; what counts of them is chosen afterwards.
+            outputs, state = dynamic_rnn(cell, inputs, initial_state=first, dtype=dtypes.float32)
             units = self._settings["num_classes"] if self._classifies else 1
             return layers.fully_connected(outputs, units, activation_fn=None, trainable=True), state
 

@@ -15,7 +15,7 @@ def test_a_converted_function_has_the_lines_of_the_original():
         lines = mapper.get_effective_source_map()
         first = double.__code__.co_firstlineno
         assert lines[__file__, first + 1] == (__file__, first + 1, "double")
-        with tf.contrib.autograph.StackTraceMapper(test_a_converted_function_has_the_lines_of_the_original) as inner:
+        with tf.contrib.autograph.StackTraceMapper(test_what_is_no_function_has_no_lines) as inner:
             assert lines.items() <= inner.get_effective_source_map().items()
     assert mapper.reset() is None
 
