@@ -71,6 +71,7 @@ python.distribute     summary_op_util                    : legacy.inner.distribu
 python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
 python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers
 python.distribute     all_reduce                         : distribute.all_reduce
+python.distribute     collective_all_reduce_strategy     : contrib.distribute distribute.collective
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context

@@ -203,9 +203,18 @@ def dynamic_rnn(
 
 
 def run_over_time(
-    cell, inputs, sequence_length, initial_state, dtype, parallel_iterations, swap_memory, time_major, scope,
-    mark_inputs=lambda x: x, mark_outputs=lambda x: x,
-):  # fmt: skip
+    cell,
+    inputs,
+    sequence_length,
+    initial_state,
+    dtype,
+    parallel_iterations,
+    swap_memory,
+    time_major,
+    scope,
+    mark_inputs=lambda x: x,
+    mark_outputs=lambda x: x,
+):
     """`dynamic_rnn`, with functions that all inputs and outputs of the loop, time-major, go through."""
     with rnn_scope(scope):
         flat_input = nest.flatten(inputs)

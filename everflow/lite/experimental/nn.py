@@ -183,9 +183,16 @@ _AROUND_CELLS = {
 
 
 def dynamic_rnn(
-    cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None, swap_memory=False,
-    time_major=True, scope=None,
-):  # fmt: skip
+    cell,
+    inputs,
+    sequence_length=None,
+    initial_state=None,
+    dtype=None,
+    parallel_iterations=None,
+    swap_memory=False,
+    time_major=True,
+    scope=None,
+):
     """`tf.nn.dynamic_rnn` with a hint around the loop: with cells of this module it is converted to one op a layer.
 
     Args:

@@ -169,9 +169,12 @@ class _Rewriting:
             path = raw.Placeholder(dtype=dtypes.string, shape=[], name=prefix)
             place = raw.VariableV2(shape=[], dtype=dtypes.float32, name=variable)
             (value,) = raw.RestoreV2(
-                prefix=path, tensor_names=[variable], shape_and_slices=[""], dtypes=[dtypes.float32],
+                prefix=path,
+                tensor_names=[variable],
+                shape_and_slices=[""],
+                dtypes=[dtypes.float32],
                 name=f"save/RestoreV2/_{next(numbers)}_qt",
-            )  # fmt: skip
+            )
             assign = raw.Assign(ref=place, value=value, name=f"save/Assign/_{next(numbers)}_qt")
         for node in scratch.as_graph_def().node:
             if node.name not in (prefix, variable):
