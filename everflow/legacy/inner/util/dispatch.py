@@ -84,7 +84,7 @@ def add_dispatch_list(target: Callable) -> Callable:
 
 def add_dispatch_support(target: Callable) -> Callable:
     """Decorator: dispatchers are asked when the function raises TypeError or ValueError."""
-    asking = functools.wraps(target)(_asking(target, lambda: asking))
+    asking: Callable = functools.wraps(target)(_asking(target, lambda: asking))
     return make_decorator(target, add_dispatch_list(asking), "add_dispatch_support")
 
 
