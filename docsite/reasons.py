@@ -6,13 +6,7 @@ tests/docs/test_compatibility.py.
 
 from __future__ import annotations
 
-MISSING_NAMES = {
-    "contrib.learn.*": "tf.contrib.learn was given up by TensorFlow in 2018: use tf.estimator",
-    "contrib.*": "not yet",
-    "experimental.output_all_intermediates": "not yet",
-    "lite.experimental.nn.dynamic_rnn": "not yet",
-    "train.do_quantize_training_on_graphdef": "use tf.contrib.quantize",
-}
+MISSING_NAMES: dict[str, str] = {}
 
 MISSING_OP_TYPES = {
     "*TPU*": "needs a TPU",

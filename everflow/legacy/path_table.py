@@ -71,6 +71,7 @@ python.distribute     summary_op_util                    : legacy.inner.distribu
 python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
 python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers
 python.distribute     all_reduce                         : distribute.all_reduce
+python.distribute     collective_all_reduce_strategy     : contrib.distribute distribute.collective
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context
@@ -385,6 +386,7 @@ python.util           tf_contextlib tf_decorator tf_should_use function_utils al
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
+contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
 contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
 contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import json
 import uuid
 from dataclasses import dataclass, field
 
@@ -16,6 +17,10 @@ from everflow.protos.graph_pb2 import GraphDef
 
 # What hints were told besides (`OpHint("f", alpha=2)`), by their unique ids: no attribute of the graph holds it.
 settings: dict[str, dict] = {}
+
+# What hints with hints inside tell of those: which inputs and outputs of them are their own, and how they follow on
+# each other.
+_MAPPINGS = {"parent_first_child_input", "parent_last_child_output", "internal_children_input_output"}
 
 
 class OpHint:
@@ -47,6 +52,7 @@ class OpHint:
         ):
             self._function_name, self._unique_function_id = function_name, unique_function_id
             self._node_name_prefix, self._attr_name, self._level = node_name_prefix, attr_name, level
+            self._children_inputs_mappings = children_inputs_mappings
             self._used_global_indices = set()
             self._tag_to_global_index = {}
             self._tag_to_next_sort_index = collections.Counter()
@@ -91,19 +97,25 @@ class OpHint:
                     OpHint.FUNCTION_SORT_INDEX_ATTR: sort_index,
                     OpHint.FUNCTION_AGGREGATE_ATTR: aggregate.encode(),
                 }
+            if self._children_inputs_mappings is not None:
+                marks[OpHint.CHILDREN_INPUTS_MAPPINGS] = json.dumps(self._children_inputs_mappings).encode()
             for key, value in marks.items():
                 made.op._set_attr(key, value)
             return made
 
     def __init__(self, function_name, level=1, children_inputs_mappings=None, **kwargs):
-        if level != 1 or children_inputs_mappings is not None:
-            raise NotImplementedError("Hints within hints (level above 1) are not supported.")
+        if (level > 1) != (children_inputs_mappings is not None):
+            raise AssertionError(
+                "children_inputs_mappings is for hints of a level above 1, which have other hints inside, and only those."
+            )
+        if children_inputs_mappings is not None and set(children_inputs_mappings) != _MAPPINGS:
+            raise AssertionError(f"children_inputs_mappings must have {sorted(_MAPPINGS)}.")
         self._function_name = function_name
         self._unique_function_id = uuid.uuid1().hex
         settings[self._unique_function_id] = kwargs
-        parts = function_name, self._unique_function_id
-        self._inputs = OpHint.OpHintArgumentTracker(*parts, "InputHint", OpHint.FUNCTION_INPUT_INDEX_ATTR, level)
-        self._outputs = OpHint.OpHintArgumentTracker(*parts, "OutputHint", OpHint.FUNCTION_OUTPUT_INDEX_ATTR, level)
+        parts, inner = (function_name, self._unique_function_id), (level, children_inputs_mappings)
+        self._inputs = OpHint.OpHintArgumentTracker(*parts, "InputHint", OpHint.FUNCTION_INPUT_INDEX_ATTR, *inner)
+        self._outputs = OpHint.OpHintArgumentTracker(*parts, "OutputHint", OpHint.FUNCTION_OUTPUT_INDEX_ATTR, *inner)
 
     def add_input(self, *args, **kwargs):
         """Mark an input: add_input(tensor, tag=None, name=None, aggregate=None, index_override=None)."""

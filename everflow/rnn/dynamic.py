@@ -197,12 +197,31 @@ def dynamic_rnn(
         >>> sess.run(outputs).shape, sess.run(outputs)[1, 4]
         ((2, 5, 4), array([0., 0., 0., 0.], dtype=float32))
     """
+    how = {"parallel_iterations": parallel_iterations, "swap_memory": swap_memory, "time_major": time_major}
     assert_like_rnncell("cell", cell)
+    return run_over_time(cell, inputs, sequence_length, initial_state, dtype, scope=scope, **how)
+
+
+def run_over_time(
+    cell,
+    inputs,
+    sequence_length,
+    initial_state,
+    dtype,
+    parallel_iterations,
+    swap_memory,
+    time_major,
+    scope,
+    mark_inputs=lambda x: x,
+    mark_outputs=lambda x: x,
+):
+    """`dynamic_rnn`, with functions that all inputs and outputs of the loop, time-major, go through."""
     with rnn_scope(scope):
         flat_input = nest.flatten(inputs)
         if not time_major:
             flat_input = [convert_to_tensor(x) for x in flat_input]
             flat_input = [transpose_batch_time(x) for x in flat_input]
+        flat_input = [mark_inputs(x) for x in flat_input]
         if sequence_length is not None:
             sequence_length = math.cast(sequence_length, dtypes.int32)
             check_lengths(sequence_length)
@@ -215,6 +234,7 @@ def dynamic_rnn(
         inputs = nest.pack_sequence_as(inputs, flat_input)
         options = {"parallel_iterations": parallel_iterations or 32, "swap_memory": swap_memory}
         outputs, final_state = _loop(cell, inputs, state, sequence_length, dtype, **options)
+        outputs = nest.map_structure(mark_outputs, outputs)
         if not time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
         return outputs, final_state

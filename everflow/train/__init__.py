@@ -37,7 +37,7 @@ from everflow.train.learning_rate import (
     polynomial_decay,
 )
 from everflow.train.moving_averages import ExponentialMovingAverage
-from everflow.train.quantize_training import do_quantize_training_on_graphdef
+from everflow.ops.nn.quantize_training import do_quantize_training_on_graphdef
 
 # --- loss scaling
 from everflow.train import experimental

@@ -60,3 +60,45 @@ def test_containers_only_grow():
         model.named["x"] = tf.Variable(1.0)
     with pytest.raises(ValueError, match="trackable"):
         model.items.append(3)
+
+
+def test_halves_of_a_variable_are_saved_apart_and_restored_together(tmp_path):
+    checkpoint = tf.contrib.checkpoint
+
+    def halves(v):
+        def fill(parts):
+            parts["first"], parts["second"] = v[:1], v[1:]
+
+        def consume(parts):
+            return v.assign(tf.concat([parts["first"], parts["second"]], 0)).op
+
+        return checkpoint.split_dependency(("first", "second"), [tf.float32] * 2, fill, consume, device="")
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable([1.0, 2.0, 3.0])
+        saved = tf.train.Checkpoint(**halves(v))
+        sess.run(v.initializer)
+        path = saved.save(str(tmp_path / "x"), session=sess)
+        assert tf.train.load_variable(path, "second/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [2.0, 3.0]
+        sess.run(v.assign([7.0, 8.0, 9.0]))
+        saved.restore(path).assert_consumed().run_restore_ops(sess)
+        assert sess.run(v).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_templates_hang_together(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        inner = []
+
+        def function():
+            inner.append(tf.make_template("in", lambda: tf.get_variable("q", [1])))
+            return inner[0]() + tf.get_variable("a", [1])
+
+        template = tf.make_template("out", function)
+        template()
+        with tf.variable_scope(template.variable_scope), tf.contrib.checkpoint.capture_dependencies(template=template):
+            tf.get_variable("b", [1])
+        assert [name for name, _ in template._checkpoint_dependencies] == ["in", "a", "b"]
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Checkpoint(t=template).write(str(tmp_path / "x"), session=sess)
+        names = tf.train.load_checkpoint(path).get_variable_to_shape_map()
+        assert "t/in/q/.ATTRIBUTES/VARIABLE_VALUE" in names and "t/b/.ATTRIBUTES/VARIABLE_VALUE" in names

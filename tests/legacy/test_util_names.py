@@ -1,6 +1,7 @@
 """TensorFlow's `python.util`: identity containers, dispatch, decorators that describe themselves, locks, public names."""
 
 import functools
+import inspect
 import threading
 
 import pytest
@@ -168,3 +169,31 @@ def test_ops_by_their_own_names_take_keywords():
         gen_math_ops.Abs(-1.0)
     assert callable(gen_stateful_random_ops.stateful_standard_normal)
     assert callable(rnn_cell_impl._concat)
+
+
+def test_public_ops_ask_dispatchers_of_types_of_ones_own():
+    from tensorflow.python.ops import math_ops
+    from tensorflow.python.util import dispatch
+
+    class Money:
+        def __init__(self, amount):
+            self.amount = amount
+
+    before = tf.subtract
+
+    @dispatch.dispatch_for_types(tf.subtract, Money)
+    def subtract(x, y, name=None):
+        return Money(x.amount - y.amount)
+
+    assert tf.subtract is before and tf.subtract(Money(5), y=Money(3)).amount == 2
+    assert math_ops.subtract(Money(5), Money(4)).amount == 1
+    assert str(inspect.signature(tf.subtract)) == "(x, y, name=None)"
+    with tf.Graph().as_default(), tf.Session() as sess:
+        assert sess.run(tf.subtract(5.0, 3.0)) == 2.0
+        with pytest.raises(TypeError):
+            tf.subtract(object(), 1.0)
+    with pytest.raises(AssertionError, match="must take the arguments"):
+        dispatch.dispatch_for_types(tf.subtract, Money)(lambda x: x)
+    for refused in (tf.Variable, len, tf.add_to_collection):
+        with pytest.raises(AssertionError):
+            dispatch.OpDispatcher().register(refused)

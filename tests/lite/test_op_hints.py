@@ -1,5 +1,7 @@
 """Hints: marks in the graph, stubs in their place, and recurrent cells that become one op."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,33 @@ def test_what_can_be_converted():
     assert {"Conv2D", "MatMul", "Relu", "Identity", "StridedSlice"} <= ops
     with pytest.raises(OSError):
         tf.lite.experimental.load_delegate("nothing.so")
+
+
+def test_a_loop_over_cells_has_a_hint_around_it():
+    nn = tf.lite.experimental.nn
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [4, 2, 3])
+        with pytest.raises(RuntimeError, match="enable_control_flow_v2"):
+            nn.dynamic_rnn(nn.TfLiteRNNCell(2), x, dtype=tf.float32)
+        with pytest.raises(AssertionError, match="time_major"):
+            nn.dynamic_rnn(nn.TfLiteRNNCell(2), x, dtype=tf.float32, time_major=False)
+        tf.enable_control_flow_v2()
+        try:
+            outputs, state = nn.dynamic_rnn(nn.TfLiteRNNCell(2), x, dtype=tf.float32)
+        finally:
+            tf.disable_control_flow_v2()
+        assert outputs.shape == [4, 2, 2] and state.shape == [2, 2]
+        assert outputs.op.get_attr("_tflite_function_name") == b"TfLiteDynamicRnn"
+        assert outputs.op.get_attr("_tflite_ophint_level") == 2
+        inner = json.loads(outputs.op.get_attr("_tflite_children_ophint_inputs_mapping"))
+        assert inner["parent_last_child_output"] == [{"parent_output_index": 0, "child_output_index": -1}]
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            last, final = sess.run([outputs[-1], state], {x: np.ones([4, 2, 3])})
+            np.testing.assert_array_equal(last, final)
+
+
+def test_levels_and_what_is_inside_go_together():
+    for wrong in ({"level": 2}, {"children_inputs_mappings": {"a": 1}}):
+        with pytest.raises(AssertionError):
+            tf.lite.OpHint("f", **wrong)

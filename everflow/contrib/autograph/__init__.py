@@ -13,9 +13,10 @@ from everflow.ops.autograph.features import asked_for as _asked_for
 from everflow.ops.autograph.lists import set_element_type, stack
 from everflow.ops.autograph.options import AutoGraphError, ConversionOptions, converted_call
 from everflow.ops.autograph.public import do_not_convert, set_loop_options
+from everflow.ops.autograph.source_maps import StackTraceMapper
 
 __all__ = """AutoGraphError ConversionOptions Feature convert converted_call do_not_convert set_element_type
-    set_loop_options stack to_code to_graph""".split()
+    StackTraceMapper set_loop_options stack to_code to_graph""".split()
 
 
 def convert(recursive=False, optional_features=None, user_requested=True):

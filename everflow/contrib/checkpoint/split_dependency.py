@@ -20,7 +20,11 @@ class _Parts:
     def to_save(self, name):
         """The tensor of a part; all parts are made when the first is asked for, and again for the next saving."""
         if not self._to_save:
-            self._fill(self._to_save)
+            with on_device(None), on_device(self.device):
+                self._fill(self._to_save)
+        elif name not in self._to_save:
+            left = sorted(self._to_save)
+            raise AssertionError(f"Parts of one value are saved together: {name!r} is asked for, and {left} are left")
         return self._to_save.pop(name)
 
     def restore(self, name, tensor):
@@ -84,4 +88,4 @@ def split_dependency(component_names, component_dtypes, fill_save_buffer_fn, con
         array([2.], dtype=float32)
     """
     parts = _Parts(component_names, fill_save_buffer_fn, consume_restore_buffer_fn, device)
-    return {name: _Part(parts, name, dtype) for name, dtype in zip(component_names, component_dtypes, strict=True)}
+    return {name: _Part(parts, name, dtype) for name, dtype in zip(component_names, component_dtypes)}

@@ -60,8 +60,8 @@ def _locs_between(grid, locs):
     if all(loc is None for loc in locs):
         return [None] * size
     with name_scope("interpolate_loc", values=[grid, *locs]):
-        first, second = (None if loc is None else loc[..., None] for loc in locs)
         weights = grid[..., None, :, :]
+        first, second = (None if loc is None else loc[..., None] for loc in locs)
         if first is None or second is None:
             which, given = (1, second) if first is None else (0, first)
             between = weights[..., which, :] * given
@@ -115,10 +115,10 @@ class VectorDiffeomixture(Distribution):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[mix_loc, temperature]) as name:
-            scales, dtype = _checked_scales(scale)
+            scales, dtype = _checked_scales(loc, scale)
             locs = [
                 None if x is None else convert_to_tensor(x, dtype=dtype, name=f"loc{k}")
-                for k, x in enumerate(_two(loc or [None] * len(scales), "loc", len(scales)))
+                for k, x in enumerate(loc or [None] * len(scales))
             ]
             self._endpoint_affine = _affine_maps(locs, scales, validate_args, "endpoint_affine")
             mix_loc = convert_to_tensor(mix_loc, dtype=dtype, name="mix_loc")
@@ -240,16 +240,12 @@ def _is_diagonal(scale):
     return isinstance(scale, tuple(getattr(operators, kind) for kind in kinds))
 
 
-def _two(values, what, count):
-    if not isinstance(values, (list, tuple)) or len(values) != count:
-        raise ValueError(f"{what} must be a list of {count}, one for each scale, not {values!r}")
-    return values
-
-
-def _checked_scales(scale):
+def _checked_scales(loc, scale):
     """(the two scales, their type)."""
-    if not scale or not isinstance(scale, (list, tuple)):
-        raise ValueError(f"scale must be a list of two LinearOperators, not {scale!r}")
+    if not scale:
+        raise ValueError("scale must be a list of two LinearOperators: it is missing")
+    if loc is not None and len(loc) != len(scale):
+        raise ValueError(f"There must be a location for each scale, or none: {len(loc)} and {len(scale)} are given")
     if len(scale) != 2:
         raise NotImplementedError(f"There are only bimixtures: scale must have two elements, not {len(scale)}")
     kinds = {operator.dtype.base_dtype for operator in scale}
@@ -279,6 +275,8 @@ def _shapes(grid, maps):
         for affine in maps:
             parts = [] if affine.shift is None else [(affine.shift.shape[:-1], array.shape(affine.shift)[:-1])]
             parts.append((affine.scale.batch_shape, affine.scale.batch_shape_tensor()))
+            if affine.shift is not None:
+                array.broadcast_static_shape(affine.shift.shape[-1:], TensorShape([affine.scale.range_dimension]))
             for shape, tensor in parts:
                 static = array.broadcast_static_shape(static, shape)
                 dynamic = array.broadcast_dynamic_shape(dynamic, tensor)

@@ -9,6 +9,7 @@ from everflow.estimator.saved_model_export import TAGS
 from everflow.estimator.spec import EstimatorSpec
 from everflow.estimator.warm_start_settings import WarmStartSettings
 from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
@@ -17,7 +18,6 @@ from everflow.saved_model import constants
 from everflow.saved_model.loader import SavedModelLoader, contains_saved_model, get_init_op, get_train_op
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.checkpoint_reader import list_variables
-from everflow.train.scaffold import Scaffold
 
 # Notes of the SavedModel about itself: they would be exported again, beside new ones.
 _NOTES = (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY, constants.TRAIN_OP_KEY, constants.ASSETS_KEY)
@@ -77,14 +77,15 @@ class SavedModelEstimator(Estimator):
         for note in _NOTES:
             graph.clear_collection(note)
         outputs = {name: graph.get_tensor_by_name(info.name) for name, info in signature.outputs.items()}
-        # The saver of the file is no use: it knows its own folder only.
-        scaffold = Scaffold(local_init_op=init_op)
+        # What makes the model ready runs together with what makes ready what is drawn later, such as metrics.
+        if init_op is not None:
+            graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, init_op)
         if mode == ModeKeys.PREDICT:
             served = {key: PredictOutput(outputs)}
-            return EstimatorSpec(mode, predictions=outputs, export_outputs=served, scaffold=scaffold)
+            return EstimatorSpec(mode, predictions=outputs, export_outputs=served)
         loss = next(tensor for name, tensor in outputs.items() if name.startswith("loss"))
         predictions = {name: tensor for name, tensor in outputs.items() if name.startswith("predictions")}
-        how = {"train_op": train_op, "eval_metric_ops": _metrics(outputs), "scaffold": scaffold}
+        how = {"train_op": train_op, "eval_metric_ops": _metrics(outputs)}
         return EstimatorSpec(mode, predictions=predictions, loss=loss, **how)
 
     def _meta_graph(self, mode):

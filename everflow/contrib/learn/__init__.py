@@ -13,6 +13,7 @@ from everflow.contrib.learn.dnn_linear_combined import (
     DNNLinearCombinedEstimator,
     DNNLinearCombinedRegressor,
 )
+from everflow.contrib.learn.dynamic_rnn_estimator import DynamicRnnEstimator
 from everflow.contrib.learn.estimator import BaseEstimator, Estimator, Evaluable, NotFittedError, SKCompat, Trainable
 from everflow.contrib.learn.experiment import Experiment
 from everflow.contrib.learn.export_strategies import ExportStrategy, make_export_strategy

@@ -81,7 +81,7 @@ class ModelFnOps(collections.namedtuple("ModelFnOps", f"{_FIELDS} mode")):
         problem, outputs = next(iter(self.output_alternatives.values()))
         if problem == ProblemType.LINEAR_REGRESSION:
             served = RegressionOutput(outputs[PredictionKey.SCORES])
-        elif problem == ProblemType.UNSPECIFIED:
+        elif problem == ProblemType.UNSPECIFIED or PredictionKey.PROBABILITIES not in outputs:
             served = PredictOutput(outputs)
         else:
             served = ClassificationOutput(outputs[PredictionKey.PROBABILITIES], outputs[PredictionKey.CLASSES])

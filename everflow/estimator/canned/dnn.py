@@ -23,9 +23,17 @@ _LEARNING_RATE = 0.05
 
 
 def dnn_logits(
-    features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm,
+    features,
+    mode,
+    units,
+    hidden_units,
+    feature_columns,
+    activation_fn,
+    dropout,
+    input_layer_partitioner,
+    batch_norm,
     note_inputs=None,
-):  # fmt: skip
+):
     """The outputs of a fully connected network over the columns, as logits; made in the current variable scope.
 
     `note_inputs(features, {column: tensor})` is told of columns of the older kind.

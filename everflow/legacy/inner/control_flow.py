@@ -4,6 +4,7 @@ about an op, the contexts it is in, and the functions it calls.
 
 from everflow.framework.functions import FuncGraph
 from everflow.framework.scopes import get_default_graph
+from everflow.ops.control_flow import switches
 from everflow.ops.control_flow.conditionals import _case as _case_helper
 from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, enclosing
 from everflow.ops.control_flow.contexts import check_input_context as CheckInputFromValidContext
@@ -15,7 +16,11 @@ from everflow.ops.control_flow.contexts import while_context_of as GetWhileConte
 from everflow.ops.control_flow.gradient_loops import is_cond_switch as IsCondSwitch
 from everflow.ops.control_flow.gradient_loops import is_loop_switch as IsLoopSwitch
 from everflow.ops.control_flow.gradient_loops import is_switch as IsSwitch
-from everflow.ops.control_flow.switches import control_flow_v2_enabled
+from everflow.ops.control_flow.switches import (
+    control_flow_v2_enabled,
+    output_all_intermediates,
+    set_output_all_intermediates,
+)
 
 __all__ = [
     "CheckInputFromValidContext",
@@ -44,12 +49,12 @@ __all__ = [
     "OpInContext",
     "TensorInContext",
     "XLAControlFlowContext",
-    "_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE",
     "_case_helper",
     "_get_graph",
     "get_func_graphs",
     "in_defun",
     "output_all_intermediates",
+    "set_output_all_intermediates",
 ]
 _MERGE = ("Merge", "RefMerge")
 
@@ -147,8 +152,11 @@ class XLAControlFlowContext(ControlFlowContext):
 
 
 def __getattr__(name):
-    if name == "ENABLE_CONTROL_FLOW_V2":  # asked anew each time, as programs switch it
+    # Asked anew each time, as programs switch it.
+    if name == "ENABLE_CONTROL_FLOW_V2":
         return control_flow_v2_enabled()
+    if name == "_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE":
+        return switches._outputs_all_intermediates
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
 
@@ -165,15 +173,6 @@ def in_defun():
     while isinstance(graph, FuncGraph) and not getattr(graph, "orders_state", True):
         graph = graph.outer_graph
     return isinstance(graph, FuncGraph)
-
-
-# Whether branches give all that their derivatives need, for a program that overrides it; None leaves it to the context.
-_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE = None
-
-
-def output_all_intermediates():
-    """Whether branches and loops always give what their derivatives need: not unless a program asks for it."""
-    return bool(_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE)
 
 
 def _get_graph(while_op, func_attr_name):

@@ -8,10 +8,12 @@ from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.lite.op_hints import OpHint
 from everflow.ops import array, math
+from everflow.ops.control_flow.switches import control_flow_v2_enabled
 from everflow.ops.math import clip
 from everflow.ops.nn import activations as nn
 from everflow.ops.variables import initializers
 from everflow.platform.signatures import constructor, parameters_of
+from everflow.rnn import dynamic
 from everflow.rnn.cells import LayerRNNCell, LSTMCell, LSTMStateTuple, lstm_settings
 
 
@@ -169,3 +171,70 @@ class TFLiteLSTMCell(LayerRNNCell):
 
     def get_config(self):
         return {**super().get_config(), **lstm_settings(self)}
+
+
+# The loop around a cell takes what the first cell takes, gives what the last one gives, and each cell goes on with what
+# the one before it gave.
+_AROUND_CELLS = {
+    "parent_first_child_input": [{"parent_ophint_input_index": 0, "first_child_ophint_input_index": 0}],
+    "parent_last_child_output": [{"parent_output_index": 0, "child_output_index": -1}],
+    "internal_children_input_output": [{"child_input_index": 0, "child_output_index": -1}],
+}
+
+
+def dynamic_rnn(
+    cell,
+    inputs,
+    sequence_length=None,
+    initial_state=None,
+    dtype=None,
+    parallel_iterations=None,
+    swap_memory=False,
+    time_major=True,
+    scope=None,
+):
+    """`tf.nn.dynamic_rnn` with a hint around the loop: with cells of this module it is converted to one op a layer.
+
+    Args:
+        cell: The cell to run at each step: those of this module are converted.
+        inputs: The sequences, [time, batch, ...].
+        sequence_length: The length of each sequence of the batch; what comes after is zero.
+        initial_state: The state to begin with; zeros if None.
+        dtype: The type of the state, where none is given.
+        parallel_iterations: How many rounds may be under way at the same time; 32 if None.
+        swap_memory: Whether values kept for the gradient may move to the host's memory; memory is the host's already.
+        time_major: Whether the first axis is time; it has to be.
+        scope: The variable scope to be in.
+
+    Returns:
+        The outputs [time, batch, units], and the last state.
+
+    Raises:
+        AssertionError: If `time_major` is False.
+        RuntimeError: If loops are not drawn as functions: see `tf.enable_control_flow_v2`.
+        TypeError: If `cell` is no RNNCell.
+        ValueError: If the inputs' last dimension isn't known, or neither state nor dtype is given.
+
+    Example:
+        >>> tf.enable_control_flow_v2()
+        >>> cell = tf.lite.experimental.nn.TfLiteRNNCell(4)
+        >>> outputs, state = tf.lite.experimental.nn.dynamic_rnn(cell, tf.ones([5, 2, 3]), dtype=tf.float32)
+        >>> outputs.shape.as_list()
+        [5, 2, 4]
+        >>> tf.disable_control_flow_v2()
+    """
+    dynamic.assert_like_rnncell("cell", cell)
+    if not time_major:
+        raise AssertionError(
+            "TensorFlow Lite runs cells over inputs whose first axis is time: time_major must be True."
+        )
+    if not control_flow_v2_enabled():
+        raise RuntimeError("A loop with hints is drawn as a function: call tf.enable_control_flow_v2() first.")
+    hint = OpHint("TfLiteDynamicRnn", level=2, children_inputs_mappings=_AROUND_CELLS)
+    marks = {
+        "mark_inputs": lambda x: hint.add_input(x, name="input"),
+        "mark_outputs": lambda x: hint.add_output(x, name="outputs"),
+    }
+    given = {"sequence_length": sequence_length, "initial_state": initial_state, "dtype": dtype, "time_major": True}
+    loop = {"parallel_iterations": parallel_iterations, "swap_memory": swap_memory, "scope": scope}
+    return dynamic.run_over_time(cell, inputs, **given, **loop, **marks)

@@ -15,6 +15,7 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.control_flow.primitives import check_pairs
+from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
     BodyGraph,
     add_placeholder,
@@ -22,6 +23,7 @@ from everflow.ops.functions.bodies import (
     define,
     finished,
     grow,
+    intermediates_of,
     returned,
     unique_name,
 )
@@ -113,9 +115,12 @@ def _chosen(selector, branches, scope, what, by_index):
     op = _build(
         selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope
     )
+    if output_all_intermediates():
+        bodies = [function.body() for function in functions]
+        _give_more(op, functions, bodies, [intermediates_of(body) for body in bodies], get_default_graph())
     if not first.outputs:
         return op
-    outputs = [array.identity(t) for t in op.outputs]
+    outputs = [array.identity(t) for t in op.outputs[: len(first.outputs)]]
     flat = nest.flatten(first.original, expand_composites=True)
     return nest.pack_sequence_as(first.original, with_flows_of(flat, outputs), expand_composites=True)
 
@@ -249,34 +254,39 @@ def _outside(op, branches, bodies, backs, graph):
     # The optionals that an earlier gradient has had made.
     made = [{o.op.inputs[0]: op.outputs[i] for i, o in enumerate(b.outputs) if _is_optional(o)} for b in bodies]
     missing = [[t for t in back.kept if t not in known] for back, known in zip(backs, made)]
-    count = max(map(len, missing))
-    if count:
-        functions = []
-        for function, body, tensors in zip(branches, bodies, missing):
-            with body.graph.as_default(), control_dependencies(None):
-                more = [raw.OptionalFromValue(components=[t]) for t in tensors]
-                more += [raw.OptionalNone() for _ in range(count - len(tensors))]
-            grown, name = body._replace(outputs=[*body.outputs, *more]), f"{function.name}_rewritten"
-            if op.graph._is_function(name):  # another call of the same branch was differentiated
-                name = unique_name(name)
-            functions.append(define(grown, name, op.graph, graph))
-        calls = [call_attr(f.name) for f in functions]
-        outputs = grow(
-            op,
-            more,
-            Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in more)],
-            output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in more)],
-            **({"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}),
-        )
-        made = [known | dict(zip(tensors, outputs)) for known, tensors in zip(made, missing)]
+    outputs = _give_more(op, branches, bodies, missing, graph)
     found = []
-    for body, back, known in zip(bodies, backs, made):
+    for body, back, known, tensors in zip(bodies, backs, made, missing):
         # The first where a branch gives a value twice.
         seen = dict(zip(body.outputs[::-1], op.outputs[len(body.outputs) - 1 :: -1]))
-        seen |= dict(zip(body.inputs, op.inputs[1:])) | known
+        seen |= dict(zip(body.inputs, op.inputs[1:])) | known | dict(zip(tensors, outputs))
         found.append({seen.get(t, t): inside for t, inside in back.captures.items()})
     return found
 
 
 def _is_optional(tensor):
     return tensor.op.type == "OptionalFromValue"
+
+
+def _give_more(op, branches, bodies, computed, graph):
+    """Let an op give what each of its branches computes, too, as optionals; returns these outputs."""
+    count = max(map(len, computed))
+    if not count:
+        return []
+    functions = []
+    for function, body, tensors in zip(branches, bodies, computed):
+        with body.graph.as_default(), control_dependencies(None):
+            more = [raw.OptionalFromValue(components=[t]) for t in tensors]
+            more += [raw.OptionalNone() for _ in range(count - len(tensors))]
+        grown, name = body._replace(outputs=[*body.outputs, *more]), f"{function.name}_rewritten"
+        if op.graph._is_function(name):  # another call of the same branch was differentiated
+            name = unique_name(name)
+        functions.append(define(grown, name, op.graph, graph))
+    calls = [call_attr(f.name) for f in functions]
+    return grow(
+        op,
+        more,
+        Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in more)],
+        output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in more)],
+        **({"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}),
+    )

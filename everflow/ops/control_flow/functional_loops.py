@@ -18,6 +18,7 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.loops import check_invariant, iteration_limit
+from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
     BodyGraph,
     add_placeholder,
@@ -25,6 +26,8 @@ from everflow.ops.functions.bodies import (
     define,
     finished,
     grow,
+    intermediates_of,
+    is_kept,
     returned,
     stateful_ops,
     unique_name,
@@ -113,6 +116,11 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
     # A mark of TensorFlow's, which grows with the op.
     op.attrs["_num_original_outputs"] = len(op.outputs)
+    if output_all_intermediates():
+        drawn = functions[1].body()
+        invariant = {x for x, y in zip(drawn.inputs, drawn.outputs) if x is y}
+        pushed = [t for t in (*drawn.inputs[1:], *intermediates_of(drawn), *drawn.outputs) if t not in invariant]
+        _keep(op, *functions, drawn, [t for t in dict.fromkeys(pushed) if is_kept(t)], graph)
     return [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from everflow.framework import nest, op_defs
+from everflow.framework import dtypes, nest, op_defs
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import Body, DrawnFunction, FuncGraph, body_of
 from everflow.framework.graph import Graph
@@ -233,6 +233,18 @@ def add_placeholder(graph, like, dtype=None, name="placeholder"):
         tensor = Graph.add_op(graph, op_defs.get("Placeholder"), [], [attrs["dtype"]], attrs, name).outputs[0]
     tensor._handle_data = like._handle_data if dtype is None else None
     return tensor
+
+
+def is_kept(tensor):
+    """Whether a value computed in a body can be handed out of it, for its derivative: resources and lists can't."""
+    return tensor.dtype.base_dtype not in (dtypes.resource, dtypes.variant)
+
+
+def intermediates_of(body):
+    """What a body computes and neither takes nor gives."""
+    known = {*body.inputs, *body.outputs}
+    ops = (op for op in body.graph.get_operations() if op.type != "Identity")
+    return [t for op in ops for t in op.outputs if t not in known and is_kept(t)]
 
 
 def grow(op, outputs=(), inputs=(), **attrs):

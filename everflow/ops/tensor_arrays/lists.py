@@ -11,7 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, scalar
-from everflow.framework.static_values import known_shape, known_value
+from everflow.framework.static_values import known_value
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.shape_rules import scalar_output
@@ -26,15 +26,6 @@ shape_rule(
     *("TensorListScatter", "TensorListScatterV2"),
     "TensorListScatterIntoExistingList",
 )(scalar_output)
-
-
-@shape_rule("TensorListSplit")
-def _split_shape(op):
-    """The parts are as the tensor is but for their first dimension."""
-    wanted = known_shape(op.inputs[1]) if op.inputs[1].shape.rank == 1 else TensorShape(None)
-    if wanted.rank is not None:
-        op.inputs[0].shape[1:].assert_is_compatible_with(wanted.with_rank_at_least(1)[1:])
-    return TensorShape([])
 
 
 # Where ops that begin lists say the shape of elements; other ops hand the list on that they are given first.

@@ -93,6 +93,8 @@ def capture_dependencies(template):
         >>> tf.contrib.checkpoint.list_objects(scale)[1] is b
         True
     """
+    if not isinstance(template, Trackable):
+        raise AttributeError(f"{template!r} is no template: it has no variable_scope")
     around = _calls.templates
     chain = (*around, template)
 

@@ -124,3 +124,26 @@ def test_branches_in_loops_have_second_derivatives():
     expected = 2 * start * value + 4 * value**3, 2 * start + 12 * value**2, 24 * value
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_branches_give_all_they_compute_where_asked():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [])
+        tf.experimental.output_all_intermediates(True)
+        tf.enable_control_flow_v2()
+        try:
+            y = tf.cond(x > 0.0, lambda: tf.sin(x) * x, lambda: tf.exp(x) + tf.tanh(x))
+            z = tf.while_loop(lambda v: v < 10.0, lambda v: [tf.exp(v) + x], [x])
+        finally:
+            tf.disable_control_flow_v2()
+            tf.experimental.output_all_intermediates(None)
+        branches, loop = y.op.inputs[0].op, z.op.inputs[0].op
+        assert len(branches.outputs) == 3  # the result, a sine or an exponential, and a tangent
+        sess.run(y, {x: 1.0})
+        before = len(branches.outputs), len(loop.outputs)
+        slopes = tf.gradients(y, x) + tf.gradients(z, x)
+        assert (len(branches.outputs), len(loop.outputs)) == before
+        got = sess.run(slopes, {x: 1.0})
+        np.testing.assert_allclose(got[0], np.sin(1) + np.cos(1), rtol=1e-5)
+        first = np.e + 1
+        np.testing.assert_allclose(got[1], np.exp(first) * (np.e + 1) + 1, rtol=1e-4)

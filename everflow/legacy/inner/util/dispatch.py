@@ -10,14 +10,19 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import operator
+import pathlib
 import types
 from collections.abc import Callable
 from typing import Any
 
+import everflow
 from everflow.platform import inspection
 from everflow.platform.decorators import make_decorator
 
 DISPATCH_ATTR = "_tf_dispatchers"
+# Ops that look at an argument before they convert it say of a foreign one that it lacks an attribute.
+_REFUSALS = (TypeError, ValueError, AttributeError)
 
 
 class OpDispatcher:
@@ -79,7 +84,7 @@ def add_dispatch_list(target: Callable) -> Callable:
 
 def add_dispatch_support(target: Callable) -> Callable:
     """Decorator: dispatchers are asked when the function raises TypeError or ValueError."""
-    asking = functools.wraps(target)(_asking(target, lambda: asking))
+    asking: Callable = functools.wraps(target)(_asking(target, lambda: asking))
     return make_decorator(target, add_dispatch_list(asking), "add_dispatch_support")
 
 
@@ -89,13 +94,24 @@ def _asking(function: Callable, op: Callable[[], Callable]) -> Callable:
     def asking(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError):
+        except _REFUSALS:
             result = dispatch(op(), *args, **kwargs)
             if result is OpDispatcher.NOT_SUPPORTED:
                 raise
             return result
 
     return asking
+
+
+@functools.cache
+def _ops_that_ask() -> frozenset[Callable]:
+    """The public functions that TensorFlow lets dispatchers take calls of: a file lists them by namespace."""
+    found = set()
+    for line in pathlib.Path(__file__).with_name("dispatching_ops.txt").read_text().splitlines():
+        space, _, names = line.partition(":")
+        module = operator.attrgetter(space)(everflow) if space != "tf" else everflow
+        found.update(getattr(module, name) for name in names.split())
+    return frozenset(found)
 
 
 def _hand_on(*args: Any, **kwargs: Any) -> Any:
@@ -105,7 +121,7 @@ def _hand_on(*args: Any, **kwargs: Any) -> Any:
 
 def _let_ask(op: Callable) -> None:
     """Have an op of this package ask dispatchers from now on, whoever holds it: the function stays, its code changes."""
-    if not isinstance(op, types.FunctionType) or not op.__module__.startswith("everflow."):
+    if not isinstance(op, types.FunctionType) or op not in _ops_that_ask():
         raise AssertionError(f"{op} asks no dispatchers: decorate it with add_dispatch_support or add_dispatch_list.")
     shown = inspect.signature(op)
     plain = types.FunctionType(op.__code__, op.__globals__, op.__name__, op.__defaults__, op.__closure__)

@@ -17,6 +17,7 @@ from everflow.framework.errors import InvalidArgumentError, OutOfRangeError, Uni
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import name_scope
 from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
+from everflow.ops.array.constants import constant
 from everflow.protos.graph_pb2 import GraphDef
 
 _PRODUCTS = ("MatMul", "Conv2D")
@@ -137,7 +138,7 @@ class _Rewriting:
             start, step = _constant(np.int32(0), "RangeStart"), _constant(np.int32(1), "RangeDelta")
             rank = raw.Rank(input=value, name="InputRank")
             axes = raw.Range(start=start, limit=rank, delta=step, name="ReductionAxes")
-        extremes = [raw.Min(input=value, axis=axes), raw.Max(input=value, axis=axes)]
+        extremes = [raw.Min(input=value, reduction_indices=axes), raw.Max(input=value, reduction_indices=axes)]
         self._variables += [f"{name}/{extreme.op.type}/Variable" for extreme in extremes]
         return [_moving_average(extreme, decay) for extreme in extremes]
 
@@ -168,9 +169,12 @@ class _Rewriting:
             path = raw.Placeholder(dtype=dtypes.string, shape=[], name=prefix)
             place = raw.VariableV2(shape=[], dtype=dtypes.float32, name=variable)
             (value,) = raw.RestoreV2(
-                prefix=path, tensor_names=[variable], shape_and_slices=[""], dtypes=[dtypes.float32],
+                prefix=path,
+                tensor_names=[variable],
+                shape_and_slices=[""],
+                dtypes=[dtypes.float32],
                 name=f"save/RestoreV2/_{next(numbers)}_qt",
-            )  # fmt: skip
+            )
             assign = raw.Assign(ref=place, value=value, name=f"save/Assign/_{next(numbers)}_qt")
         for node in scratch.as_graph_def().node:
             if node.name not in (prefix, variable):
@@ -179,7 +183,7 @@ class _Rewriting:
 
 
 def _constant(value, name):
-    return raw.Const(value=value, dtype=dtypes.as_dtype(value.dtype), name=name)
+    return constant(value, name=name)
 
 
 def _constants(known):
