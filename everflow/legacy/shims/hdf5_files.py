@@ -115,7 +115,7 @@ class _Finder(importlib.abc.MetaPathFinder):
                 load(module)
                 _change(module)
 
-            spec.loader.exec_module = load_and_change  # type: ignore[method-assign]
+            spec.loader.exec_module = load_and_change
         return spec
 
 
