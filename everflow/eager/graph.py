@@ -42,7 +42,13 @@ if TYPE_CHECKING:
 _ENGINE = Engine()
 # Called after each operation: (op type, inputs, attributes, outputs, name).
 execution_callbacks: list[Callable[..., None]] = []
-_COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
+_COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {
+    GraphKeys.GLOBAL_STEP,
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.REGULARIZATION_LOSSES,
+}
 
 
 def _kind_of_call(
@@ -317,11 +323,11 @@ class EagerGraph(Graph):
     def prevent_fetching(self, op: Element) -> None:
         """Nothing to prevent: what an op gives is there at once."""
 
-    # --- collections: a program's own, and the global step --------------------------------------
+    # --- collections: a program's own, and those of variables -----------------------------------
 
     def add_to_collection(self, name: Hashable, value: Any) -> None:
-        """Append to a collection. Those that graphs fill by themselves stay empty: variables live as long as somebody
-        holds them.
+        """Append to a collection. Of those that graphs fill by themselves only those of variables and their
+        regularization are kept, for stores and templates of variables.
         """
         if name not in _COLLECTIONS_OF_GRAPHS:
             super().add_to_collection(name, value)

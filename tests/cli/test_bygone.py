@@ -145,18 +145,22 @@ def test_h5py(tmp_path):
         import io
         import h5py
         with h5py.File("a.h5") as file:
-            file.attrs["config"], file.attrs["name"] = b"{}", "ä"
+            file.attrs["config"], file.attrs["name"], file.attrs["layers"] = b"{}", "ä", [b"a", b"bc"]
             file.attrs.create("names", [b"x", b"yz"], dtype=h5py.special_dtype(vlen=bytes))
             file.create_dataset("numbers", data=[1, 2])
             file.create_dataset("words", data=["p", "ä"], dtype=h5py.special_dtype(vlen=str))
         with h5py.File("a.h5") as file:
-            print(file.mode, file.attrs["config"], file.attrs["name"], file.attrs["names"].tolist())
+            print(file.mode, file.attrs["config"], file.attrs["name"], file.attrs["names"].tolist(), file.attrs["layers"].dtype)
             print(file["numbers"].value.tolist(), file["words"][:].tolist(), repr(file["words"][1]))
         memory = io.BytesIO()
         with h5py.File(memory) as file:
             file["x"] = 3
         print(h5py.File(memory, "r")["x"].value)
+        with h5py.File("nowhere", driver="core", backing_store=False) as file:
+            file["x"] = 3
+            file.flush()
+            print(len(file.fid.get_file_image()) > 100)
         """,
         tmp_path,
     )
-    assert out == ["r+ b'{}' ä [b'x', b'yz']", "[1, 2] ['p', 'ä'] 'ä'", "3"]
+    assert out == ["r+ b'{}' ä [b'x', b'yz'] |S2", "[1, 2] ['p', 'ä'] 'ä'", "3", "True"]

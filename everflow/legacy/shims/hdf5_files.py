@@ -48,6 +48,18 @@ def _attribute_reader(h5py, read):
     return reading
 
 
+def _attribute_writer(write):
+    """`attrs[name] = value` that writes a list of bytes as numpy's array of them, all of one length."""
+
+    @functools.wraps(write)
+    def writing(self, name, value):
+        if isinstance(value, (list, tuple)) and value and all(isinstance(item, bytes) for item in value):
+            value = np.asarray(value)
+        write(self, name, value)
+
+    return writing
+
+
 def _dataset_reader(h5py, read):
     """`dataset[...]` that gives strings where strings were written."""
 
@@ -83,6 +95,8 @@ def _change(h5py) -> None:
     h5py.Dataset.value = property(lambda self: self[()], doc="All of the dataset: `dataset[()]`.")
     h5py.Dataset.__getitem__ = _dataset_reader(h5py, h5py.Dataset.__getitem__)
     h5py.AttributeManager.__getitem__ = _attribute_reader(h5py, h5py.AttributeManager.__getitem__)
+    h5py.AttributeManager.__setitem__ = _attribute_writer(h5py.AttributeManager.__setitem__)
+    h5py.File.fid = property(lambda self: self.id, doc="The file's identifier: `file.id`.")
     h5py.File.__init__ = _file_opener(h5py.File.__init__)
 
 
@@ -101,7 +115,7 @@ class _Finder(importlib.abc.MetaPathFinder):
                 load(module)
                 _change(module)
 
-            spec.loader.exec_module = load_and_change  # type: ignore[method-assign]
+            spec.loader.exec_module = load_and_change
         return spec
 
 

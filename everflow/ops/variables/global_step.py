@@ -88,7 +88,7 @@ def create_global_step(graph=None):
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     with graph.as_default() as g, g.name_scope(None):
-        return get_variable(
+        step = get_variable(
             GraphKeys.GLOBAL_STEP,
             shape=[],
             dtype=dtypes.int64,
@@ -97,6 +97,9 @@ def create_global_step(graph=None):
             aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
         )
+        if not g.get_collection_ref(GraphKeys.GLOBAL_STEP):  # it executes eagerly
+            g.add_to_collection(GraphKeys.GLOBAL_STEP, step)
+        return step
 
 
 def get_or_create_global_step(graph=None):

@@ -11,6 +11,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import (
     add_to_collection,
+    add_to_collections,
     colocate_with,
     executing_eagerly,
     get_default_graph,
@@ -204,6 +205,10 @@ class VariableStore:
         variable = variables.Variable(initial_value=initial_value, name=name, dtype=variable_dtype, **options)
         if self.keeps_eager or not executing_eagerly():
             self._vars[name] = variable
+        if self.keeps_eager and executing_eagerly():
+            add_to_collections(options["collections"] or [GraphKeys.GLOBAL_VARIABLES], variable)
+            if options["trainable"]:
+                add_to_collection(GraphKeys.TRAINABLE_VARIABLES, variable)
         if regularizer:
             with colocate_with(variable.op), name_scope(name + "/Regularizer/"), init_scope():
                 loss = regularizer(variable)

@@ -11,6 +11,7 @@ from everflow.framework.scopes import executing_eagerly, get_collection
 from everflow.ops.functions.traced import defun
 from everflow.ops.variables.eager_store import EagerVariableStore
 from everflow.ops.variables.scope import variable_creator_scope, variable_scope
+from everflow.ops.variables.store import get_variable_store
 from everflow.ops.variables.trackable import Trackable
 from everflow.platform import logging
 
@@ -206,22 +207,29 @@ class Template(Trackable):
 
 
 class EagerTemplate(Template):
-    """A template of eager execution: it keeps its variables in a store of its own, since no graph does."""
+    """A template of eager execution: it keeps its variables in a store, since no graph does; inside of another template
+    or store, in that one's.
+    """
 
     def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
-        self._store = EagerVariableStore()
+        around = get_variable_store()
+        self._template_store = EagerVariableStore(around if around.keeps_eager else None)
         super().__init__(name, func, create_scope_now, unique_name, custom_getter)
 
     def __call__(self, *args, **kwargs):
-        with self._store.as_default():
+        with self._template_store.as_default():
             return super().__call__(*args, **kwargs)
 
     def _all_trainable(self):
-        return self._store.trainable_variables()
+        return self._template_store.trainable_variables()
 
     def _in_scope(self, key):
         # Local and global variables are not told apart here.
-        return [] if key == GraphKeys.LOCAL_VARIABLES else self._store.variables()
+        return [] if key == GraphKeys.LOCAL_VARIABLES else self._own(self._template_store.variables())
 
-    trainable_variables = property(lambda self: self._store.trainable_variables())
-    non_trainable_variables = property(lambda self: self._store.non_trainable_variables())
+    def _own(self, variables):
+        scope = self.variable_scope_name
+        return [] if scope is None else [v for v in variables if v.name.startswith(scope)]
+
+    trainable_variables = property(lambda self: self._own(self._template_store.trainable_variables()))
+    non_trainable_variables = property(lambda self: self._own(self._template_store.non_trainable_variables()))

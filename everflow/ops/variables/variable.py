@@ -181,7 +181,9 @@ class VariableV2(metaclass=VariableMetaclass):
         with init_scope():
             with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
                 build(initial_value, scope, dtype, validate_shape, caching_device, shape)
-            add_to_collections(collections, self)
+            # Eager variables live as long as somebody holds them, or a store that keeps them.
+            if not executing_eagerly():
+                add_to_collections(collections, self)
 
     def __init__(
         self,

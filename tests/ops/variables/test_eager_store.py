@@ -53,3 +53,36 @@ def test_without_eager_execution():
 
         with pytest.raises(ValueError):
             tfe.EagerVariableStore(get_variable_store())
+
+
+def test_variables_of_a_store_join_collections_as_others_do_not(store):
+    alone = tf.get_variable("alone", [], collections=["mine of a store"])
+    with store.as_default():
+        kept = tf.get_variable("kept", [])
+        fixed = tf.get_variable("fixed", [], trainable=False)
+        mine = tf.get_variable("mine", [], collections=["mine of a store"])
+        local = tf.get_local_variable("local", [])
+    variables = tf.global_variables()
+    assert any(kept is v for v in variables) and any(fixed is v for v in variables)
+    assert not any(v is other for v in (alone, mine, local) for other in variables)
+    trained = tf.trainable_variables()
+    assert any(kept is v for v in trained) and any(mine is v for v in trained)
+    assert not any(v is other for v in (alone, fixed, local) for other in trained)
+    assert tf.get_collection("mine of a store") == [mine]
+    assert any(local is v for v in tf.local_variables())
+
+
+def test_a_template_within_a_template_finds_its_variables_again(eager):
+    made = []
+
+    def outer(x):
+        made.append(tf.make_template("inner", lambda y: y + tf.get_variable("w", [])))
+        return made[-1](x)
+
+    template = tf.make_template("outer_of_store", outer)
+    template(1.0), template(1.0)
+    first, second = (inner.variables for inner in made)
+    assert len(first) == 1 and first[0] is second[0] is template.variables[0]
+    with template._template_store.as_default():
+        tf.get_variable("beside", [])
+    assert template.variables == first
