@@ -37,6 +37,7 @@ class Interpreter:
 
 class OpHint:
     _attr_name: Any
+    _children_inputs_mappings: Any
     _function_name: Any
     _inputs: Any
     _level: Any

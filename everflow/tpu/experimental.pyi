@@ -3,26 +3,14 @@ import everflow as _tf
 from everflow._typing import Any, Callable, ScalarLike
 
 class AdagradParameters:
-    clip_weight_max: Any
-    clip_weight_min: Any
-    initial_accumulator: Any
-    learning_rate: Any
-    use_gradient_accumulation: Any
     def __init__(self, learning_rate: ScalarLike | Callable[..., Any], initial_accumulator: ScalarLike | None = 0.1, use_gradient_accumulation: bool = True, clip_weight_min: Any = None, clip_weight_max: Any = None) -> None: ...
     def fill(self, proto: Any) -> None: ...
+    use_gradient_accumulation: bool
 
 class AdamParameters:
-    beta1: Any
-    beta2: Any
-    clip_weight_max: Any
-    clip_weight_min: Any
-    epsilon: Any
-    lazy_adam: Any
-    learning_rate: Any
-    sum_inside_sqrt: Any
-    use_gradient_accumulation: Any
     def __init__(self, learning_rate: ScalarLike | Callable[..., Any], beta1: ScalarLike | None = 0.9, beta2: ScalarLike | None = 0.999, epsilon: ScalarLike | None = 1e-08, lazy_adam: bool = True, sum_inside_sqrt: bool = True, use_gradient_accumulation: bool = True, clip_weight_min: Any = None, clip_weight_max: Any = None) -> None: ...
     def fill(self, proto: Any) -> None: ...
+    use_gradient_accumulation: bool
 
 class DeviceAssignment:
     _core_assignment: Any
@@ -46,12 +34,9 @@ class DeviceAssignment:
     def tpu_ordinal(self, replica: ScalarLike | None = 0, logical_core: ScalarLike | None = 0) -> Any: ...
 
 class StochasticGradientDescentParameters:
-    clip_weight_max: Any
-    clip_weight_min: Any
-    learning_rate: Any
-    use_gradient_accumulation: Any
     def __init__(self, learning_rate: ScalarLike | Callable[..., Any], clip_weight_min: Any = None, clip_weight_max: Any = None) -> None: ...
     def fill(self, proto: Any) -> None: ...
+    use_gradient_accumulation: bool
 
 TYPE_CHECKING: bool
 def embedding_column(categorical_column: Any, dimension: Any, combiner: str | None = 'mean', initializer: Any = None, max_sequence_length: ScalarLike | None = 0, learning_rate_fn: Callable[..., Any] | None = None) -> Any: ...

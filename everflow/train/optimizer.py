@@ -119,7 +119,7 @@ class Optimizer:
         np.float32(1.9)
     """
 
-    # A slot gives the class a layout of its own: with that it is the `__base__` of optimizers that have a mixin as well.
+    # A slot gives the class a layout of its own: so it is the `__base__` of optimizers that have a mixin as well.
     __slots__ = ("_use_locking", "__dict__", "__weakref__")
 
     GATE_NONE = 0

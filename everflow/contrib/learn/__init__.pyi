@@ -1,6 +1,6 @@
 # Made by `make stubs`.
 import everflow as _tf
-from everflow._typing import Any, Callable, Mapping, NamedTuple, PathLike, ScalarLike, Self, TensorLike
+from everflow._typing import Any, Callable, Mapping, NamedTuple, PathLike, ScalarLike, Self, Sequence, SizeLike, TensorLike
 
 class BaseEstimator(Trainable, Evaluable):
     _config: Any
@@ -139,6 +139,22 @@ class DNNRegressor(BaseEstimator):
     _key: str
     def predict(self, x: Any = None, input_fn: Callable[..., Any] | None = None, batch_size: Any = None, outputs: Any = None, as_iterable: bool = True) -> Any: ...
     def predict_scores(self, x: Any = None, input_fn: Callable[..., Any] | None = None, batch_size: Any = None, as_iterable: bool = True) -> Any: ...
+
+class DynamicRnnEstimator(BaseEstimator):
+    _classifies: Any
+    _kind: Any
+    _name: Any
+    _problem: Any
+    _sequence_columns: Any
+    _settings: Any
+    def __init__(self, problem_type: Any, prediction_type: Any, sequence_feature_columns: Any, context_feature_columns: Any = None, num_classes: Any = None, num_units: SizeLike | Sequence[Any] | None = None, cell_type: str | None = 'basic_rnn', optimizer: Any = 'SGD', learning_rate: ScalarLike | Callable[..., Any] = 0.1, predict_probabilities: bool = False, momentum: Any = None, gradient_clipping_norm: ScalarLike | None = 5.0, dropout_keep_probabilities: Any = None, model_dir: PathLike | None = None, feature_engineering_fn: Callable[..., Any] | None = None, config: Any = None) -> None: ...
+    _abc_impl: Any
+    def _alternatives(self, answers: Any) -> dict[Any, Any]: ...
+    def _draw(self, features: TensorLike | Mapping[Any, Any], labels: Any, mode: Any, config: Any) -> ModelFnOps: ...
+    def _loss(self, activations: Any, labels: Any, lengths: Any) -> Any: ...
+    def _metrics_of(self, answers: Any, labels: Any, lengths: Any) -> dict[Any, Any]: ...
+    def _run(self, cell: _tf.nn.rnn_cell.RNNCell | _tf.keras.layers.Layer, inputs: Any, features: TensorLike | Mapping[Any, Any]) -> tuple[Any, Any]: ...
+    def _train_op(self, loss: Any) -> _tf.Tensor: ...
 
 class Estimator(BaseEstimator):
     _user_model_fn: Any

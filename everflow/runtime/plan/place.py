@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.prune import Pruned
 
 _COLOCATION = b"loc:@"
-# What is inside of these may be on several devices: they go where the first of their variables is, and don't join those.
-# Within a task handles come to where a call was put.
+# What is inside of these may be on several devices: they go where the first of their variables is, and don't join
+# those. Within a task handles come to where a call was put.
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
