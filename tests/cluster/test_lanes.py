@@ -135,6 +135,13 @@ def _stranger(way, server):
     return socket.create_connection(("127.0.0.1", port)), word
 
 
+def _first_byte(sock):
+    try:
+        return sock.recv(1)
+    except ConnectionResetError:  # closed, with what was sent unread
+        return b""
+
+
 @pytest.mark.parametrize("knows", [False, True])
 def test_noise_ends_its_own_line_only(cluster, peer_of, way, knows):
     tasks = cluster(ps=1)
@@ -142,7 +149,7 @@ def test_noise_ends_its_own_line_only(cluster, peer_of, way, knows):
         stranger, word = _stranger(way, tasks.servers["ps", 0])
         with stranger:
             stranger.sendall(word * knows + noise)
-            assert stranger.recv(1) == (b"\x01" if knows else b"")
+            assert _first_byte(stranger) == (b"\x01" if knows else b"")
     with tf.Session(tasks.target("ps")) as sess:
         assert sess.run(tf.constant(2)) == 2
     peer = peer_of(tasks.spec.task_address("ps", 0))

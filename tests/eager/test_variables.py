@@ -69,7 +69,6 @@ def test_collections_of_a_program_are_kept():
 @pytest.mark.parametrize(
     ("error", "function"),
     [
-        (RuntimeError, lambda: tf.Variable(1.0, use_resource=False)),
         (RuntimeError, lambda: tf.placeholder(tf.float32)),
         (RuntimeError, lambda: tf.metrics.mean([1.0])),
         (RuntimeError, lambda: tf.summary.merge_all()),

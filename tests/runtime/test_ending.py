@@ -5,8 +5,6 @@ import subprocess
 import sys
 import textwrap
 
-from everflow.runtime import ending
-
 
 def run(program, **environment):
     return subprocess.run(
@@ -48,7 +46,3 @@ def test_threads_in_kernels_waiting_threads_and_slow_functions_let_it_end():
         EVERFLOW_NATIVE="off",
     )
     assert (done.returncode, done.stdout, done.stderr) == (3, "over\n", "")
-
-
-def test_without_other_threads_nothing_is_waited_for():
-    assert ending._in_runs() == {}

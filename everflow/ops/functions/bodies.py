@@ -212,10 +212,11 @@ def define(body: Body, name, *graphs, argument_names=(), keeping=()) -> DrawnFun
 
 
 def as_stored(function, inputs) -> Body:
-    """The body of a loop or a branch as TensorFlow differentiates it: read back from the definition, with the names in it, and without
-    what the drawn one knows of variables' shapes. The user's lines stay.
+    """The body of a loop or a branch as TensorFlow differentiates it: read back from the definition, with the names in
+    it, and without what the drawn one knows of variables' shapes. The user's lines stay.
     """
-    body = body_of(function.definition, function._library, shapes=[t.shape for t in inputs])
+    variables = [t._handle_data and [(dtype, TensorShape(None)) for dtype, _ in t._handle_data] for t in inputs]
+    body = body_of(function.definition, function._library, None, variables, [t.shape for t in inputs])
     for op in body.graph.get_operations():
         body.graph.unique_name(op.name)
     if isinstance(function, DrawnFunction):
