@@ -188,10 +188,11 @@ def connect(address: str) -> Lane | None:
     sock = socket.socket(socket.AF_UNIX)
     try:
         sock.connect(_name(host, port))
-        if _is_same_user(sock) and _is_welcome(sock, _greeting()):
-            return Lane(sock, address)
+        is_ours = _is_same_user(sock)
     except OSError:
-        pass  # nobody serves under this name
+        is_ours = False  # nobody serves under this name
+    if is_ours:
+        return _lane(sock, address, _greeting())
     sock.close()
     return None
 
@@ -210,11 +211,16 @@ def connect_between_machines(address: str, ask: Callable[[], bytes]) -> Lane | N
         sock = socket.create_connection((host, *_PLACE.unpack_from(place)), _CONNECTING_SECONDS)
     except OSError:
         return None
+    return _lane(sock, address, place[_PLACE.size :])
+
+
+def _lane(sock: socket.socket, address: str, word: bytes) -> Lane | None:
+    """The lane that a connection is, where who is at its other end takes the word."""
     try:
-        if _is_welcome(sock, place[_PLACE.size :]):
+        if _is_welcome(sock, word):
             return Lane(sock, address)
     except OSError:
-        pass  # who is there is somebody else
+        pass  # it is somebody else, who hung up or says nothing
     sock.close()
     return None
 

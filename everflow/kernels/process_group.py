@@ -41,7 +41,9 @@ _ROOM = 40
 _PAUSE = 0.0005
 # Requests that nobody waits for yet are let come together so long: each agreement costs messages between all.
 _GATHERING = 0.01
-# How many hold a storage of which nobody holds a part: the tensor itself, and Python's object that is asked.
+# How many hold a storage (with a torch that doesn't tell, memory is made anew each time), and how many do where nobody
+# holds a part of it: the tensor itself, and Python's object that is asked.
+_holders = getattr(torch._C, "_storage_Use_Count", lambda storage: _ONLY_HERE + 1)
 _ONLY_HERE = 2
 
 
@@ -323,7 +325,7 @@ class ProcessGroup:
     def _memory(self, count: int, device: torch.device) -> torch.Tensor:
         """Memory for so many numbers: that of the step before, if nobody holds anything of it any more."""
         found = self._sums.get((count, device))
-        if found is None or torch._C._storage_Use_Count(found.untyped_storage()._cdata) > _ONLY_HERE:
+        if found is None or _holders(found.untyped_storage()._cdata) > _ONLY_HERE:
             found = self._sums[count, device] = torch.empty(count, device=device)
         return found
 
