@@ -92,6 +92,8 @@ def _periods(size: tuple[int, ...], wanted: TensorShape) -> tuple[list[int], lis
         if n is not None and n < size[i]:
             raise InvalidArgumentError(None, None, f"Dimension {i} of {list(size)} would shrink to {n}")
     times = [1 if n is None else math.ceil(n / size[i]) for i, n in enumerate(sizes)]
+    if size[axis] < math.prod(times):
+        raise InvalidArgumentError(None, None, f"Dimension {axis} of {list(size)} is too small for {sizes}")
     shape = [size[axis] // math.prod(times) if n is None else n for n in sizes]
     return shape, times, axis
 

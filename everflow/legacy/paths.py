@@ -241,7 +241,9 @@ def _where_else(name: str) -> str:
 
 
 def _missing(fullname: str, path: str) -> str:
-    """What to tell somebody who imports a path that TensorFlow 1.15 has not."""
+    """What to tell somebody who imports a path that isn't there."""
+    if path in module_paths():
+        return f"No module named {fullname!r} in Everflow {EVERFLOW_VERSION}; TensorFlow 1.15 has it"
     folder, _, name = path.rpartition(".")
     within = any(known.startswith(f"{folder}.") for known in module_paths())
     if folder in module_paths() and not (name.islower() and within):  # a name rather than a module
