@@ -32,6 +32,7 @@ from everflow.version import EVERFLOW_VERSION
 # Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are
 # served by the package.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
+_CONTRIB_PACKAGE = re.compile(r"^contrib\.\w+")
 # Other roots that name the same tree.
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
 # Keras's places before it was tf.keras, and the tree that contrib's had inside.
@@ -177,13 +178,13 @@ def module_paths() -> frozenset[str]:
 
 
 def _by_rule(path: str) -> list[str]:
-    """What a path's folder stands for: the packages of the nearest folder above it that has a row in FOLDERS, with all
-    their modules.
+    """What a path's folder stands for: the packages of the nearest folder above it that has a row in FOLDERS, or the
+    package of contrib that it is in, with all their modules.
     """
     folder = path
     while folder and folder not in FOLDERS:
         folder = folder.rpartition(".")[0]
-    packages = FOLDERS.get(folder, "").split()
+    packages = FOLDERS.get(folder, "").split() or _CONTRIB_PACKAGE.findall(path)
     return packages + [f"{package}.*" for package in packages]
 
 

@@ -472,6 +472,7 @@ def factorization(x):
     return [
         *sides, raw.MaskedMatmul(x.f(2, 3), x.f(3, 2), places, False, False), raw.AdjustHsvInYiq(x.f(2, 2, 3), 0.1, 1.2, 0.9),
         raw.PeriodicResample(x.f(2, 3, 4), **wide), raw.PeriodicResampleOpGrad(x.f(4, 6, 1), **back),
+        *raw.HyperplaneLSHProbes(x.f(2, 4), num_tables=2, num_hyperplanes_per_table=2, num_probes=3),
         raw.ReinterpretStringToFloat(x(text(b"a", b""))),
     ]  # fmt: skip
 
