@@ -10,6 +10,7 @@ import numpy as np
 from everflow.contrib.learn.input_arrays import ArrayFeeder
 from everflow.contrib.learn.metric_spec import metric_ops
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
+from everflow.contrib.learn.monitors import replace_monitors_with_hooks
 from everflow.contrib.learn.run_config import RunConfig
 from everflow.estimator import estimator as core
 from everflow.estimator.arguments import fn_args
@@ -247,12 +248,9 @@ def _input(x, y, input_fn, batch_size, **options):
 
 
 def _hooks(monitors, estimator):
-    """Monitors and hooks as hooks; monitors are told which estimator they watch."""
-    hooks = list(monitors) if isinstance(monitors, (list, tuple)) else [monitors] if monitors is not None else []
-    for hook in hooks:
-        if hasattr(hook, "set_estimator"):
-            hook.set_estimator(estimator)
-    return hooks
+    """Monitors and hooks, one or a list, as hooks."""
+    given = list(monitors) if isinstance(monitors, (list, tuple)) else [monitors] if monitors is not None else []
+    return replace_monitors_with_hooks(given, estimator)
 
 
 class _StopAfterConstants(SessionRunHook):

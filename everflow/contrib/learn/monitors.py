@@ -1,116 +1,51 @@
-"""Monitors of tf.contrib.learn: the hooks before there were hooks, told of each step and epoch."""
+"""Monitors of tf.contrib.learn: the hooks before there were hooks, told of each step and epoch.
+
+`monitor_base.py` has what they are made of, `model_monitors.py` those that keep or look at the whole model;
+`RunHookAdapterForMonitors` makes one hook of several.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from everflow.contrib.learn.model_monitors import (
+    CheckpointSaver,
+    GraphDump,
+    StepCounter,
+    SummarySaver,
+    ValidationMonitor,
+)
+from everflow.contrib.learn.monitor_base import BaseMonitor, EveryN
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_collection
 from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
-from everflow.train.checkpoint_state import latest_checkpoint
-from everflow.train.hooks import NanLossDuringTrainingError, StopAtStepHook  # noqa: F401  StopAtStep is made of one.
+from everflow.train.hooks import NanLossDuringTrainingError
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
-
-class BaseMonitor(SessionRunHook):
-    """Base of monitors: `step_begin(step)` says what to fetch, `step_end(step, output)` gets it, and may stop."""
-
-    def __init__(self):
-        self._estimator = None
-        self._step_tensor = None
-        self._step = None
-
-    def set_estimator(self, estimator):
-        """Which estimator is trained."""
-        if self._estimator is not None and self._estimator is not estimator:
-            raise ValueError("Cannot set estimator again: monitors may not be shared.")
-        self._estimator = estimator
-
-    def begin(self, max_steps=None):
-        """Called before training."""
-        self._step_tensor = get_global_step()
-        self._step = None
-
-    def end(self, session=None):
-        """Called after training."""
-
-    def epoch_begin(self, epoch):
-        """Called before an epoch."""
-
-    def epoch_end(self, epoch):
-        """Called after an epoch."""
-
-    def step_begin(self, step):
-        """The names of tensors to fetch in this step."""
-        return []
-
-    def step_end(self, step, output):
-        """What the step gave, by name; True asks to stop."""
-        return False
-
-    def post_step(self, step, session):
-        """Called after each step with the session."""
-
-    # --- as a hook
-
-    def after_create_session(self, session, coord):
-        self._step = int(session.run(self._step_tensor))
-
-    def before_run(self, run_context):
-        wanted = self.step_begin(self._step + 1) or []
-        graph = run_context.session.graph
-        named = {_name(w): w if isinstance(w, Tensor) else graph.as_graph_element(_name(w)) for w in wanted}
-        return SessionRunArgs({"step": self._step_tensor, "wanted": named})
-
-    def after_run(self, run_context, run_values):
-        step = self._step + 1
-        if self.step_end(step, run_values.results["wanted"]):
-            run_context.request_stop()
-        self.post_step(step, run_context.session)
-        self._step = step
+__all__ = [
+    "BaseMonitor",
+    "CaptureVariable",
+    "CheckpointSaver",
+    "EveryN",
+    "GraphDump",
+    "LoggingTrainable",
+    "NanLoss",
+    "NanLossDuringTrainingError",
+    "PrintTensor",
+    "RunHookAdapterForMonitors",
+    "StepCounter",
+    "StopAtStep",
+    "SummarySaver",
+    "ValidationMonitor",
+    "get_default_monitors",
+    "replace_monitors_with_hooks",
+]
 
 
-def _name(want):
-    name = want.name if hasattr(want, "name") else want
+def _with_slot(name):
     return name if ":" in name else f"{name}:0"
-
-
-class EveryN(BaseMonitor):
-    """A monitor that looks at the first steps, and then at each n-th."""
-
-    def __init__(self, every_n_steps=100, first_n_steps=1):
-        super().__init__()
-        self._every_n_steps = every_n_steps
-        self._first_n_steps = first_n_steps
-        self._first_step = None
-        self._last_active = None
-        self._active = False
-
-    def every_n_step_begin(self, step):
-        """The names of tensors to fetch in a step that is looked at."""
-        return []
-
-    def every_n_step_end(self, step, outputs):
-        """What such a step gave, by name; True asks to stop."""
-        return False
-
-    def every_n_post_step(self, step, session):
-        """Called after such a step with the session."""
-
-    def step_begin(self, step):
-        if self._first_step is None:
-            self._first_step = step
-            self._last_active = step - 1
-        self._active = step < self._first_step + self._first_n_steps or step >= self._last_active + self._every_n_steps
-        return self.every_n_step_begin(step) if self._active else []
-
-    def step_end(self, step, output):
-        if not self._active:
-            return False
-        self._last_active = step
-        return self.every_n_step_end(step, output)
-
-    def post_step(self, step, session):
-        if self._active:
-            self.every_n_post_step(step, session)
 
 
 class PrintTensor(EveryN):
@@ -118,79 +53,166 @@ class PrintTensor(EveryN):
 
     def __init__(self, tensor_names, every_n=100, first_n=1):
         super().__init__(every_n, first_n)
-        names = tensor_names if isinstance(tensor_names, dict) else {_name(name): name for name in tensor_names}
-        self._tensor_names = names
+        self._tensor_names = tensor_names if isinstance(tensor_names, dict) else {name: name for name in tensor_names}
 
     def every_n_step_begin(self, step):
+        super().every_n_step_begin(step)
         return list(self._tensor_names.values())
 
     def every_n_step_end(self, step, outputs):
-        shown = ", ".join(f"{tag} = {outputs[_name(name)]}" for tag, name in self._tensor_names.items())
+        super().every_n_step_end(step, outputs)
+        shown = ", ".join(f"{tag} = {outputs[name]}" for tag, name in self._tensor_names.items() if name in outputs)
         logging.info("Step %d: %s", step, shown)
         return False
 
 
+class LoggingTrainable(EveryN):
+    """Logs the values of trainable variables, of a scope or all."""
+
+    def __init__(self, scope=None, every_n=100, first_n=1):
+        super().__init__(every_n, first_n)
+        self._scope = scope
+        self._names = []
+
+    def every_n_step_begin(self, step):
+        super().every_n_step_begin(step)
+        self._names = [v.name for v in get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=self._scope)]
+        return self._names
+
+    def every_n_step_end(self, step, outputs):
+        super().every_n_step_end(step, outputs)
+        shown = ", ".join(f"{name} = {outputs[name]}" for name in self._names)
+        logging.info("Logging Trainable: Step %d: %s", step, shown)
+        return False
+
+
 class CaptureVariable(EveryN):
-    """Keeps the values of a variable: {step: value}."""
+    """Keeps the values of a variable, as `values`."""
 
     def __init__(self, var_name, every_n=100, first_n=1):
         super().__init__(every_n, first_n)
         self._var_name = var_name
-        self.values = {}
+        self._var_values = {}
+
+    values = property(lambda self: self._var_values, doc="{step: value}.")
 
     def every_n_step_begin(self, step):
+        super().every_n_step_begin(step)
         return [self._var_name]
 
     def every_n_step_end(self, step, outputs):
-        self.values[step] = outputs[_name(self._var_name)]
+        super().every_n_step_end(step, outputs)
+        self._var_values[step] = outputs[self._var_name]
         return False
 
 
-class ValidationMonitor(EveryN):
-    """Evaluates the newest checkpoint while training, and stops when a metric has not become better for long enough."""
+class NanLoss(EveryN):
+    """Ends training when the loss is no number: with an error, or quietly."""
 
-    def __init__(self, x=None, y=None, input_fn=None, batch_size=None, eval_steps=None, every_n_steps=100, metrics=None, hooks=None,
-                 early_stopping_rounds=None, early_stopping_metric="loss", early_stopping_metric_minimize=True, name=None,
-                 check_interval_secs=5):  # fmt: skip
-        super().__init__(every_n_steps, first_n_steps=-1)
-        if x is None and input_fn is None:
-            raise ValueError("A ValidationMonitor has no data: give x or an input_fn")
-        self._data = {"x": x, "y": y, "input_fn": input_fn, "batch_size": batch_size}
-        self._evaluation = {"steps": eval_steps, "metrics": metrics, "hooks": hooks, "name": name}
-        self._rounds = early_stopping_rounds
-        self._metric = early_stopping_metric
-        self._sign = 1 if early_stopping_metric_minimize else -1
-        self._checkpoint = None
-        self._early_stopped = False
-        self._best_step = self._best_value = self._best_metrics = None
+    def __init__(self, loss_tensor, every_n_steps=100, fail_on_nan_loss=True):
+        super().__init__(every_n_steps=every_n_steps)
+        self._loss_tensor = loss_tensor
+        self._fail_on_nan_loss = fail_on_nan_loss
 
-    early_stopped = property(lambda self: self._early_stopped, doc="Whether it stopped the training.")
-    best_step = property(lambda self: self._best_step, doc="The step at which the metric was best.")
-    best_value = property(lambda self: self._best_value, doc="The best value of the metric.")
-    best_metrics = property(lambda self: self._best_metrics, doc="All metrics at the best step.")
+    def every_n_step_begin(self, step):
+        super().every_n_step_begin(step)
+        return [self._loss_tensor]
 
     def every_n_step_end(self, step, outputs):
-        if self._estimator is None:
-            raise ValueError("Missing call to set_estimator.")
-        newest = latest_checkpoint(self._estimator.model_dir)
-        if newest is None or newest == self._checkpoint:
+        super().every_n_step_end(step, outputs)
+        name = self._loss_tensor if isinstance(self._loss_tensor, str) else self._loss_tensor.name
+        if not np.isnan(outputs[name]):
             return False
-        self._checkpoint = newest
-        results = self._estimator.evaluate(**self._data, **self._evaluation)
-        shown = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
-        logging.info("Validation (step %d): %s", step, shown)
-        if self._rounds is None:
-            return False
-        if self._metric not in results:
-            raise ValueError(f"Metric {self._metric} missing from outputs {sorted(results)}.")
-        value = results[self._metric]
-        if self._best_value is None or self._sign * value < self._sign * self._best_value:
-            self._best_value, self._best_step, self._best_metrics = value, step, results
-        self._early_stopped = step - self._best_step >= self._rounds
-        if self._early_stopped:
-            logging.info("Stopping. Best step: %d with %s = %s.", self._best_step, self._metric, self._best_value)
-        return self._early_stopped
+        logging.error("The loss is no number (NaN) in step %d.", step)
+        if self._fail_on_nan_loss:
+            raise NanLossDuringTrainingError
+        return True
 
 
-class StopAtStep(StopAtStepHook):
+class StopAtStep(BaseMonitor):
     """Stops after some steps, or at one."""
+
+    def __init__(self, num_steps=None, last_step=None):
+        super().__init__()
+        if (num_steps is None) == (last_step is None):
+            raise ValueError(f"Give one of num_steps and last_step, got {num_steps} and {last_step}")
+        self._num_steps = num_steps
+        self._last_step = last_step
+
+    run_on_all_workers = property(lambda self: True, doc="Every worker has to stop.")
+
+    def step_begin(self, step):
+        super().step_begin(step)
+        if self._last_step is None:
+            self._last_step = step + self._num_steps - 1
+        return []
+
+    def step_end(self, step, output):
+        super().step_end(step, output)
+        return step >= self._last_step
+
+
+class RunHookAdapterForMonitors(SessionRunHook):
+    """A hook that tells monitors of each step."""
+
+    def __init__(self, monitors):
+        self._monitors = monitors
+
+    def begin(self):
+        self._last_step = None
+        self._global_step_tensor = get_global_step()
+        for monitor in self._monitors:
+            monitor.begin(max_steps=None)
+
+    def before_run(self, run_context):
+        if self._last_step is None:
+            self._last_step = run_context.session.run(self._global_step_tensor) + 1
+        graph = run_context.session.graph
+        wanted = {}
+        for monitor in self._monitors:
+            for want in monitor.step_begin(self._last_step) or []:
+                name = want.name if isinstance(want, Tensor) else getattr(want, "name", want)
+                wanted[name] = want if isinstance(want, Tensor) else graph.as_graph_element(_with_slot(name))
+        return SessionRunArgs({**wanted, self._global_step_tensor.name: self._global_step_tensor})
+
+    def after_run(self, run_context, run_values):
+        outputs = {name: value for name, value in run_values.results.items() if name != self._global_step_tensor.name}
+        asked = [monitor.step_end(self._last_step, outputs) for monitor in self._monitors]
+        if any(asked):
+            run_context.request_stop()
+        for monitor in self._monitors:
+            monitor.post_step(self._last_step, run_context.session)
+        self._last_step = run_values.results[self._global_step_tensor.name] + 1
+
+    def end(self, session):
+        self._last_step = None
+        for monitor in self._monitors:
+            monitor.end(session=session)
+
+
+def replace_monitors_with_hooks(monitors_or_hooks, estimator):
+    """Hooks and monitors as hooks: monitors are told which estimator they watch, and become one hook at the end. Workers
+    that are not chief have only monitors that say so.
+    """
+    given = monitors_or_hooks or []
+    hooks = [hook for hook in given if isinstance(hook, SessionRunHook)]
+    monitors = [monitor for monitor in given if not isinstance(monitor, SessionRunHook)]
+    if not estimator.config.is_chief:
+        monitors = [monitor for monitor in monitors if monitor.run_on_all_workers]
+    for monitor in monitors:
+        monitor.set_estimator(estimator)
+    return hooks + ([RunHookAdapterForMonitors(monitors)] if monitors else [])
+
+
+def get_default_monitors(loss_op=None, summary_op=None, save_summary_steps=100, output_dir=None, summary_writer=None):
+    """Monitors that most trainings want: the loss logged, summaries written."""
+    monitors = []
+    if loss_op is not None:
+        monitors.append(PrintTensor(tensor_names={"loss": loss_op.name}))
+    if summary_op is not None:
+        monitors.append(
+            SummarySaver(
+                summary_op, save_steps=save_summary_steps, output_dir=output_dir, summary_writer=summary_writer
+            )
+        )
+    return monitors
