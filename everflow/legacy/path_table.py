@@ -408,6 +408,7 @@ contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard
 contrib.linear_optimizer.python sdca_estimator           : contrib.linear_optimizer.sdca_estimator
 contrib.linear_optimizer.python.ops sdca_ops sharded_mutable_dense_hashtable sparse_feature_column : \
                       train.sdca_model train.sharded_tables
+contrib.saved_model.python.saved_model reader            : tools.saved_model_utils
 contrib.session_bundle manifest_pb2                      : protos.manifest_pb2
 contrib.tensor_forest.python tensor_forest               : contrib.tensor_forest.tensor_forest
 contrib.tensor_forest.python.ops data_ops                : contrib.tensor_forest.data_ops

@@ -8,6 +8,7 @@ from everflow.contrib.layers.model_variables import COLLECTED, layer_variable
 from everflow.contrib.layers.outputs import activated, check_data_format, known_rank
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops.variables import initializers
@@ -190,3 +191,22 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
         behind = [array.ones([rank - 1 - dim], dtypes.int32)] if dim < rank - 1 else []
         multiples = [*before, size, *behind]
         return math.div(inputs, array.tile(lengths, array.concat(multiples, 0)))
+
+
+def poincare_normalize(x, axis=1, epsilon=1e-5, name=None):
+    """Vectors drawn into the open unit ball: those longer than 1 - `epsilon` are made so long.
+
+    Args:
+      x: A tensor.
+      axis: The dimension of the vectors.
+      epsilon: How far from the ball's border they stay.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the shape of `x`.
+    """
+    with name_scope(name, "poincare_normalize", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        square = math.reduce_sum(math.square(x), axis, keepdims=True)
+        shorter = math.minimum((1.0 - epsilon) * math.rsqrt(square), 1.0)
+        return math.multiply(x, shorter, name=name)

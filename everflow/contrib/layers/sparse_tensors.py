@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -39,3 +40,18 @@ def indicators_to_sparse_ids(indicators, ignore_value=None, dtype=dtypes.int64):
         longest = math.reduce_max(math.reduce_sum(math.cast(on, dtypes.int64), axis=-1))
         shape = array.concat([array.shape(indicators, out_type=dtypes.int64)[:-1], array.reshape(longest, [1])], 0)
         return SparseTensor(array.concat([rows, array.expand_dims(order, -1)], 1), ids, shape)
+
+
+def sparse_row_envelope(sparse_input, row_axis=0, col_axis=1, name=None):
+    """For each row, one more than the last column with a value; 0 for an empty row."""
+    with name_scope(name, "sparse_row_envelope", [sparse_input]):
+        rows, columns = sparse_input.indices[:, row_axis], sparse_input.indices[:, col_axis]
+        count = math.cast(sparse_input.dense_shape[row_axis], dtypes.int32)
+        lengths = math.unsorted_segment_max(columns + 1, rows, count)
+        zeros = array.zeros_like(lengths)
+        return array.where(lengths > zeros, lengths, zeros)
+
+
+def bucketize(input_tensor, boundaries, name=None):
+    """Which bucket each value is in: how many of the sorted `boundaries` are not above it."""
+    return raw.Bucketize(input=input_tensor, boundaries=boundaries, name=name)

@@ -7,11 +7,13 @@ import numbers
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops import math as math_ops
+from everflow.ops.control_flow.conditionals import Assert
 from everflow.ops.gradients.custom import custom_gradient
+from everflow.ops.gradients.reverse import gradients
 from everflow.ops.nn.activations import softplus
 from everflow.ops.nn.candidate_sampling import learned_unigram_candidate_sampler, sampled_logits, sampled_softmax_loss
 from everflow.ops.nn.convolution import conv1d_transpose
@@ -146,3 +148,40 @@ def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_
         counts = num_resampled, num_classes, num_true
         rest = kept, remove_accidental_hits, partition_strategy, name
         return sampled_softmax_loss(weights, biases, labels, inputs, *counts, *rest)
+
+
+def fwd_gradients(ys, xs, grad_xs=None, assert_unused=False):
+    """The derivatives of `ys` along a direction in which `xs` change, by two gradients, one of the other.
+
+    Args:
+      ys: Tensors.
+      xs: The tensors that they depend on.
+      grad_xs: How `xs` change, tensors of their shapes; ones where None.
+      assert_unused: Whether to fail when the inner gradient's own direction has an influence, which it may not have.
+
+    Returns:
+      A list with the change of each of `ys`; None for those that depend on no `x`.
+
+    Example:
+      >>> from everflow.contrib.nn import fwd_gradients
+      >>> x = tf.constant([1.0, 2.0])
+      >>> (slope,) = fwd_gradients([x * x], [x], [tf.constant([1.0, 0.0])])
+      >>> sess.run(slope)
+      array([2., 0.], dtype=float32)
+    """
+    # The first gradient is linear in these, so what they are doesn't matter to the second.
+    directions = [array.zeros_like(y) + 1.0 for y in ys] if not assert_unused else [_unusable(y) for y in ys]
+    slopes = gradients(ys, xs, grad_ys=directions)
+    used = [(slope, None if grad_xs is None else grad_xs[i]) for i, slope in enumerate(slopes) if slope is not None]
+    if grad_xs is not None and len(grad_xs) != len(slopes):
+        raise ValueError(f"{len(grad_xs)} directions were given for {len(slopes)} tensors")
+    if not used:
+        return [None] * len(ys)
+    along = None if grad_xs is None else [direction for _, direction in used]
+    return gradients([slope for slope, _ in used], directions, grad_ys=along)
+
+
+def _unusable(y):
+    """Ones in the shape of a tensor which no run may ask for."""
+    with control_dependencies([Assert(False, ["A forward gradient used the direction of the gradient in it"])]):
+        return array.ones_like(y)
