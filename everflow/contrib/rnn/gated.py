@@ -17,7 +17,7 @@ from everflow.platform import logging
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, RNNCell
 
 
-def _layer_norm(values, scope, gain, shift, dtype=None):
+def layer_norm(values, scope, gain, shift, dtype=None):
     """Values normalised over their last dimension, with variables `gamma` and `beta` in a scope of this name."""
     shape = values.shape[-1:]
     settings = {} if dtype is None else {"dtype": dtype}
@@ -67,7 +67,7 @@ class LayerNormBasicLSTMCell(RNNCell):
     output_size = property(lambda self: self._num_units)
 
     def _norm(self, values, scope, dtype):
-        return _layer_norm(values, scope, self._norm_gain, self._norm_shift, dtype) if self._layer_norm else values
+        return layer_norm(values, scope, self._norm_gain, self._norm_shift, dtype) if self._layer_norm else values
 
     def call(self, inputs, state):
         """One step of the LSTM."""
@@ -107,7 +107,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         return sizes if self._state_is_tuple else sum(sizes)
 
     def _norm(self, values, scope):
-        return _layer_norm(values, scope, self._norm_gain, self._norm_shift) if self._layer_norm else values
+        return layer_norm(values, scope, self._norm_gain, self._norm_shift) if self._layer_norm else values
 
     def call(self, inputs, state):
         """One step of the LSTM."""
