@@ -1,4 +1,4 @@
-"""Parts of tf.contrib that programs import by their own paths: text, libsvm, bayesflow, slices, hashing."""
+"""Parts of tf.contrib that programs import by their own paths: bayesflow, resampling, decays, small functions."""
 
 import numpy as np
 import pytest
@@ -11,96 +11,6 @@ def _evaluate(*tensors):
     with tf.Session() as session:
         session.run(tf.tables_initializer())
         return session.run(tensors)
-
-
-def test_skip_grams_of_a_fixed_width():
-    from tensorflow.contrib import text
-
-    tokens, labels = _evaluate(*text.skip_gram_sample(tf.constant(["the", "quick", "fox"]), 1, 1))
-    assert list(zip(tokens, labels)) == [(b"the", b"quick"), (b"quick", b"the"), (b"quick", b"fox"), (b"fox", b"quick")]
-    tokens, labels = _evaluate(
-        *text.skip_gram_sample(tf.constant([1, 2, 3, 4]), 1, 1, start=1, limit=2, emit_self_as_target=True)
-    )
-    assert list(zip(tokens, labels)) == [(2, 2), (2, 3), (3, 2), (3, 3)]
-
-
-def test_seeded_skip_grams_go_on_from_run_to_run():
-    """The numbers that TensorFlow draws for this seed."""
-    from tensorflow.contrib import text
-
-    with tf.Graph().as_default(), tf.Session() as session:
-        tokens, _ = text.skip_gram_sample(tf.constant(np.arange(8)), 1, 2, seed=1)
-        first, second = session.run(tokens), session.run(tokens)
-    assert first.tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 7, 7]
-    assert second.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 7]
-
-
-def test_skip_grams_of_a_vocabulary(tmp_path):
-    from tensorflow.contrib import text
-
-    file = tmp_path / "words.csv"
-    file.write_text("the,42\nand,20\nbrown,7\n")
-    words = tf.constant(["the", "and", "brown", "x"])
-    tokens, labels = _evaluate(
-        *text.skip_gram_sample_with_text_vocab(words, str(file), vocab_min_count=10, min_skips=1, max_skips=1)
-    )
-    assert list(zip(tokens, labels)) == [(b"the", b"and"), (b"and", b"the")]
-    with pytest.raises(ValueError, match="no column 5"):
-        text.skip_gram_sample_with_text_vocab(words, str(file), vocab_freq_index=5)
-    with pytest.raises(ValueError, match="vocab_freq_table"):
-        text.skip_gram_sample(words, vocab_min_count=2)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="min <= max"):
-        _evaluate(*text.skip_gram_sample(words, 3, 2))
-
-
-def test_lines_of_libsvm():
-    from tensorflow.contrib import libsvm
-
-    features, labels = libsvm.decode_libsvm([["1 1:3.5", "2 2:1 0:4"], ["3", "4 4:1"]], num_features=5)
-    (indices, values, shape), labels = _evaluate(features, labels)
-    assert labels.tolist() == [[1, 2], [3, 4]] and shape.tolist() == [2, 2, 5]
-    assert indices.tolist() == [[0, 0, 1], [0, 1, 2], [0, 1, 0], [1, 1, 4]] and values.tolist() == [3.5, 1, 4, 1]
-
-
-@pytest.mark.parametrize("line", ["x 1:2", "1 1:", "1 a:3", "1 2", ""])
-def test_what_is_no_line_of_libsvm(line):
-    from tensorflow.contrib import libsvm
-
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        _evaluate(*libsvm.decode_libsvm([line], num_features=5))
-
-
-def test_slices_are_reduced():
-    from tensorflow.contrib.reduce_slice_ops.python.ops import reduce_slice_ops as slices
-
-    data, ends = tf.constant(np.arange(12.0).reshape(4, 3)), tf.constant([[0, 2], [1, 9], [3, 3]])
-    found = _evaluate(
-        slices.reduce_slice_sum(data, ends, 0),
-        slices.reduce_slice_prod(data, ends, 0),
-        slices.reduce_slice_max(data, tf.constant([0, 2, 3]), 1),
-        slices.reduce_slice_min(tf.constant([5, 2, 3]), ends, 0),
-    )
-    np.testing.assert_array_equal(found[0], [[3, 5, 7], [18, 21, 24], [0, 0, 0]])
-    np.testing.assert_array_equal(found[1], [[0, 4, 10], [162, 280, 440], [1, 1, 1]])
-    np.testing.assert_array_equal(found[2], [[1, 2], [4, 5], [7, 8], [10, 11]])
-    assert found[3].tolist() == [2, 2, np.iinfo(np.int32).max]
-    with pytest.raises(ValueError, match="no axis 5"):
-        slices.reduce_slice_sum(data, ends, 5)
-
-
-def test_cells_near_a_point():
-    from tensorflow.contrib.nearest_neighbor import hyperplane_lsh_probes
-
-    products = tf.constant([[1.0, -2.0, 3.0, -0.5], [0.1, 0.2, -0.3, 4.0]])
-    (probes, tables), (most, _) = _evaluate(
-        hyperplane_lsh_probes(products, 2, 2, 4), hyperplane_lsh_probes(products, 1, 4, 16)
-    )
-    assert probes.tolist() == [[2, 2, 3, 0], [3, 1, 1, 2]] and tables.tolist() == [[0, 1, 1, 0], [0, 1, 0, 0]]
-    assert [sorted(row) for row in most.tolist()] == [list(range(16))] * 2
-    with pytest.raises(tf.errors.InternalError, match="cells"):
-        _evaluate(hyperplane_lsh_probes(products, 1, 4, 17))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="need products"):
-        _evaluate(hyperplane_lsh_probes(products, 3, 2, 1))
 
 
 def test_expectations_by_sampling():
