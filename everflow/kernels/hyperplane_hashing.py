@@ -42,14 +42,14 @@ def hyperplane_lsh_probes(
 
 
 def _cells(products: list[list[float]], planes: int) -> Iterator[tuple[int, int]]:
-    """(hash value, table) for one point: the cells it is in, then others, by how far they are: the sum of the squares of
-    the products whose signs have to be turned.
+    """(hash value, table) for one point: the cells it is in, then others, by how far they are: the sum of squares of the
+    products whose signs have to be turned.
     """
     homes = [sum((p >= 0) << (planes - 1 - i) for i, p in enumerate(row)) for row in products]
     yield from ((home, table) for table, home in enumerate(homes))
-    # The nearest planes of each table first; a cell is then the set of those turned, as places in that order. From a set
-    # with the last place i come the sets with i + 1 added and with i + 1 in the place of i: every set once, none before
-    # a nearer one.
+    # The nearest planes of each table first; a cell is then the set of those turned, as places in that order. From a
+    # set with the last place i come the sets with i + 1 added and with i + 1 in the place of i: every set once, none
+    # before a nearer one.
     orders = [sorted((p * p, planes - 1 - i) for i, p in enumerate(row)) for row in products]
     heap = [(order[0][0], table, 0, homes[table] ^ 1 << order[0][1]) for table, order in enumerate(orders)]
     heapq.heapify(heap)

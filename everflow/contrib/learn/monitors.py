@@ -191,8 +191,8 @@ class RunHookAdapterForMonitors(SessionRunHook):
 
 
 def replace_monitors_with_hooks(monitors_or_hooks, estimator):
-    """Hooks and monitors as hooks: monitors are told which estimator they watch, and become one hook at the end. Workers
-    that are not chief have only monitors that say so.
+    """Hooks and monitors as hooks: monitors are told which estimator they watch, and become one hook at the end.
+    Workers that are not chief have only monitors that say so.
     """
     given = monitors_or_hooks or []
     hooks = [hook for hook in given if isinstance(hook, SessionRunHook)]

@@ -37,7 +37,7 @@ def get_cosine_decay_fn(decay_steps, num_periods=0.5, zero_after=None):
 
 
 def get_restart_decay_fn(decay_steps, num_periods=1, zero_after=None):
-    """A function that falls from 1 to 0 along half a cosine, again in each period, and is 0 after `zero_after` of them."""
+    """A function that falls along half a cosine from 1 to 0 in each period, and is 0 after `zero_after` of them."""
 
     def restart_decay_fn(global_step):
         global_step = math_ops.minimum(global_step, decay_steps)

@@ -1,4 +1,4 @@
-"""tf.contrib.periodic_resample: entries along one dimension become neighbours along the others, as in sub-pixel upscaling."""
+"""tf.contrib.periodic_resample: entries along one dimension become neighbours along the others (sub-pixel upscaling)."""
 
 from __future__ import annotations
 

@@ -47,8 +47,19 @@ class _NormalizedLSTM(RNNCell):
 class WeightNormLSTMCell(_NormalizedLSTM):
     """LSTM whose weights are directions and lengths (Salimans and Kingma's weight normalisation)."""
 
-    def __init__(self, num_units, norm=True, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
-                 forget_bias=1, activation=None, reuse=None):  # fmt: skip
+    def __init__(
+        self,
+        num_units,
+        norm=True,
+        use_peepholes=False,
+        cell_clip=None,
+        initializer=None,
+        num_proj=None,
+        proj_clip=None,
+        forget_bias=1,
+        activation=None,
+        reuse=None,
+    ):
         super().__init__(_reuse=reuse)
         self._scope = "wn_lstm_cell"
         keep(self, locals())
@@ -92,8 +103,21 @@ class WeightNormLSTMCell(_NormalizedLSTM):
 class LayerNormLSTMCell(_NormalizedLSTM):
     """LSTM with layer normalisation of its gates and its memory, where asked for."""
 
-    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, forget_bias=1.0,
-                 activation=None, layer_norm=False, norm_gain=1.0, norm_shift=0.0, reuse=None):  # fmt: skip
+    def __init__(
+        self,
+        num_units,
+        use_peepholes=False,
+        cell_clip=None,
+        initializer=None,
+        num_proj=None,
+        proj_clip=None,
+        forget_bias=1.0,
+        activation=None,
+        layer_norm=False,
+        norm_gain=1.0,
+        norm_shift=0.0,
+        reuse=None,
+    ):
         super().__init__(_reuse=reuse)
         keep(self, locals())
         self._activation = activation or math.tanh

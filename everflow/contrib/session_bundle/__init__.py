@@ -1,4 +1,4 @@
-"""tf.contrib.session_bundle: exports for serving as they were before SavedModels: a meta graph with signatures, and variables.
+"""tf.contrib.session_bundle: exports for serving before there were SavedModels: a meta graph with signatures, variables.
 
 Its parts are modules: `exporter`, `gc` (which exports to keep), `constants`, `manifest_pb2`.
 """

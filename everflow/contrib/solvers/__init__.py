@@ -1,4 +1,4 @@
-"""tf.contrib.solvers: linear equations, least squares and bidiagonal forms by iterations that only multiply by a matrix.
+"""tf.contrib.solvers: linear equations, least squares, bidiagonal forms, by iterations that only multiply by a matrix.
 
 The functions are in the modules, as in TensorFlow: `solvers.linear_equations.conjugate_gradient`.
 """

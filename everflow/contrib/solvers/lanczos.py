@@ -29,44 +29,18 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
       A namedtuple: `u` with k + 1 columns, `v` with k, the diagonal `alpha` and the subdiagonal `beta` of `B`.
     """
 
-    def column(vectors, i):
-        return array.expand_dims(vectors.read(i), -1)
-
-    def write(vectors, vector, i):
-        return vectors.write(i, array.squeeze(vector))
-
-    def without(i, basis, vector):
-        """The part of a vector that is orthogonal to the first `i` columns."""
-
-        def step(j, basis, v):
-            beside = column(basis, j)
-            shape = v.shape
-            v = v - math_ops.matmul(beside, v, adjoint_a=True) * beside
-            v.set_shape(shape)
-            return j + 1, basis, v
-
-        start = array.constant(0, dtype=dtypes.int32)
-        return control_flow.while_loop(lambda j, *_: j < i, step, [start, basis, vector])[2]
-
-    def orthonormal(i, basis, v):
-        """`v` made orthogonal to the columns, with length 1, and the length it had; anew where little of it was left."""
-        length = l2norm(v)
-        once = l2normalize(without(i, basis, v))
-        # Kahan and Parlett: where a vector lost more than this, rounding errors may be most of what is left of it.
-        return control_flow.cond(once[1] < 0.717 * length, lambda: l2normalize(without(i, basis, v)), lambda: once)
-
     def step(i, state):
-        u = column(state.u, i)
+        u = _column(state.u, i)
         r = operator.apply_adjoint(u)
         shape = r.shape  # an array that is empty so far says nothing of what is read from it
-        r = control_flow.cond(i > 0, lambda: r - state.beta.read(i - 1) * column(state.v, i - 1), lambda: r)
+        r = control_flow.cond(i > 0, lambda: r - state.beta.read(i - 1) * _column(state.v, i - 1), lambda: r)
         r.set_shape(shape)
-        v, alpha = orthonormal(i - 1, state.v, r) if orthogonalize else l2normalize(r)
+        v, alpha = _orthonormal(i - 1, state.v, r) if orthogonalize else l2normalize(r)
         p = operator.apply(v) - alpha * u
-        u, beta = orthonormal(i, state.u, p) if orthogonalize else l2normalize(p)
+        u, beta = _orthonormal(i, state.u, p) if orthogonalize else l2normalize(p)
         return i + 1, LanczosBidiagState(
-            u=write(state.u, u, i + 1),
-            v=write(state.v, v, i),
+            u=_write(state.u, u, i + 1),
+            v=_write(state.v, v, i),
             alpha=state.alpha.write(i, alpha),
             beta=state.beta.write(i, beta),
         )
@@ -76,7 +50,7 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
         if starting_vector is None:
             starting_vector = random_uniform(operator.shape[:1], -1, 1, dtype=dtype)
         u0, _ = l2normalize(starting_vector)
-        u = write(TensorArray(dtype, size=k + 1, clear_after_read=False), u0, 0)
+        u = _write(TensorArray(dtype, size=k + 1, clear_after_read=False), u0, 0)
         v, alpha, beta = (TensorArray(dtype, size=k, clear_after_read=False) for _ in range(3))
         start = [array.constant(0, dtype=dtypes.int32), LanczosBidiagState(u, v, alpha, beta)]
         _, state = control_flow.while_loop(lambda i, _: i < k, step, start)
@@ -86,6 +60,36 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
             state.alpha.stack(),
             state.beta.stack(),
         )
+
+
+def _column(vectors, i):
+    return array.expand_dims(vectors.read(i), -1)
+
+
+def _write(vectors, vector, i):
+    return vectors.write(i, array.squeeze(vector))
+
+
+def _orthonormal(i, basis, v):
+    """`v` made orthogonal to the first `i` columns, with length 1, and the length it had; anew where little was left."""
+    length = l2norm(v)
+    once = l2normalize(_without(i, basis, v))
+    # Kahan and Parlett: where a vector lost more than this, rounding errors may be most of what is left of it.
+    return control_flow.cond(once[1] < 0.717 * length, lambda: l2normalize(_without(i, basis, v)), lambda: once)
+
+
+def _without(i, basis, vector):
+    """The part of a vector that is orthogonal to the first `i` columns."""
+
+    def step(j, basis, v):
+        beside = _column(basis, j)
+        shape = v.shape
+        v = v - math_ops.matmul(beside, v, adjoint_a=True) * beside
+        v.set_shape(shape)
+        return j + 1, basis, v
+
+    start = array.constant(0, dtype=dtypes.int32)
+    return control_flow.while_loop(lambda j, *_: j < i, step, [start, basis, vector])[2]
 
 
 def bidiag_matmul(matrix, alpha, beta, adjoint_b=False, name="bidiag_matmul"):

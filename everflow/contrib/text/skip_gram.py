@@ -65,7 +65,7 @@ def skip_gram_sample(
         raise ValueError("vocab_min_count, vocab_subsampling and corpus_size need a vocab_freq_table")
     if (vocab_subsampling is None) != (corpus_size is None):
         raise ValueError(
-            f"vocab_subsampling and corpus_size go together, got {vocab_subsampling} and {corpus_size}: give both or neither"
+            f"Give both of vocab_subsampling and corpus_size, or neither; got {vocab_subsampling} and {corpus_size}"
         )
     with name_scope(name, "skip_gram_sample", [input_tensor]):
         tokens = _filter(input_tensor, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed)
@@ -203,7 +203,7 @@ def _filter(tokens, table, min_count, subsampling, corpus_size, seed):
         corpus_size = math_ops.cast(corpus_size, dtypes.float64)
         counts = math_ops.cast(counts, dtypes.float64)
         subsampling = math_ops.cast(subsampling, dtypes.float64)
-        # Mikolov et al., "Distributed Representations of Words and Phrases and their Compositionality", as their program has it.
+        # Mikolov et al., "Distributed Representations of Words and Phrases and their Compositionality".
         keep = (math_ops.sqrt(counts / (subsampling * corpus_size)) + 1.0) * (subsampling * corpus_size / counts)
         drawn = random_uniform(array.shape(counts), minval=0.0, maxval=1.0, dtype=dtypes.float64, seed=seed)
         return array.boolean_mask(tokens, math_ops.less_equal(drawn, keep))
