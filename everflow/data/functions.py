@@ -36,12 +36,12 @@ class StructuredFunction:
             types, shapes = structure.flat_types(input_structure), structure.flat_shapes(input_structure)
             inputs = [body.add_input(t, f"args_{i}", s) for i, (t, s) in enumerate(zip(types, shapes))]
             outputs = self._called(structure.from_tensors(input_structure, inputs))
-            body.controls = order_stateful_ops(body)
+            body.control_outputs = order_stateful_ops(body)
             outputs = [raw.Identity(input=body.capture(t)) for t in outputs]
         for tensor in outputs:
-            tensor.op._add_control_inputs(body.controls)
-        self.captured_inputs = list(body.captures)
-        drawn = body.body(inputs + list(body.captures.values()), outputs)
+            tensor.op._add_control_inputs(body.control_outputs)
+        self.captured_inputs = list(body._captures)
+        drawn = body.body(inputs + list(body._captures.values()), outputs)
         made = define(
             drawn, unique_name(f"__inference_{name}"), graph, argument_names=[f"args_{i}" for i in range(len(inputs))]
         )

@@ -266,9 +266,9 @@ class _FactoryGraph(FuncGraph):
     def capture(self, tensor, consumer=None):
         if tensor.graph is self:
             return tensor
-        if tensor not in self.captures:
-            self.captures[tensor] = self._copied(tensor)
-        return self.captures[tensor]
+        if tensor not in self._captures:
+            self._captures[tensor] = self._copied(tensor)
+        return self._captures[tensor]
 
     def _copied(self, tensor):
         """A tensor with all that it is made of, once for each use; without recursion, since datasets may be joined by

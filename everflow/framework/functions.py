@@ -31,7 +31,22 @@ _References: TypeAlias = "dict[Tensor | Operation, str]"
 class FuncGraph(Graph):
     """A function's body while it is drawn: tensors of the graph around become further inputs when they are used."""
 
-    def __init__(self, name: str, outer_graph: Graph | None = None, capture_by_value: bool = False) -> None:
+    # The results in the structure in which the Python function gave them, and the arguments' kinds.
+    structured_outputs: Any = None
+    structured_input_signature: Any = None
+    # Variables that are read in it; bodies of traced functions note them.
+    variables: Sequence[Any] = ()
+    # Captures whose values are made at each call.
+    deferred_external_captures: Sequence[Any] = ()
+    deferred_internal_captures: Sequence[Tensor] = ()
+
+    def __init__(
+        self,
+        name: str,
+        outer_graph: Graph | None = None,
+        capture_by_value: bool = False,
+        collections: dict[Any, list[Any]] | None = None,
+    ) -> None:
         super().__init__()
         self.name = name
         outer_graph = outer_graph or get_default_graph()
@@ -40,16 +55,52 @@ class FuncGraph(Graph):
         self._capture_by_value = capture_by_value
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
+        # Ops that run in any case.
+        self.control_outputs: list[Operation] = []
         # Outer tensor → the placeholder that stands for it here.
-        self.captures: dict[Tensor, Tensor] = {}
+        self._captures: dict[Tensor, Tensor] = {}
+        # Why a saved model can't hold it.
+        self._saving_errors: set[str] = set()
         self._functions = dict(outer_graph._functions)
         self._seed = outer_graph.seed
         # Executing eagerly, `tf.device` says where the function runs, wherever that is when it is called.
         self._device_stack = [] if outer_graph.executes else list(outer_graph._device_stack)
         self._container = outer_graph._container
+        if collections is not None:
+            self._collections = collections
 
-    external_captures = property(lambda self: list(self.captures), doc="What it uses of the graph around.")
-    internal_captures = property(lambda self: list(self.captures.values()), doc="What stands for it here.")
+    capture_by_value = property(lambda self: self._capture_by_value)
+    captures = property(
+        lambda self: list(self._captures.items()), doc="(tensor outside, what stands for it here) each."
+    )
+    external_captures = property(lambda self: list(self._captures), doc="What it uses of the graph around.")
+    internal_captures = property(lambda self: list(self._captures.values()), doc="What stands for it here.")
+
+    output_types = property(lambda self: [tensor.dtype for tensor in self.outputs])
+    output_shapes = property(lambda self: [tensor.shape for tensor in self.outputs])
+    saveable = property(lambda self: not self._saving_errors, doc="Whether a saved model can hold it.")
+    saving_errors = property(lambda self: self._saving_errors, doc="Why it can't.")
+
+    def mark_as_unsaveable(self, error_message: str) -> None:
+        """Note why a saved model can't hold it."""
+        self._saving_errors.add(error_message)
+
+    def add_capture(self, tensor: Tensor, placeholder: Tensor) -> None:
+        """Let an input stand for a tensor of the graph around."""
+        self._captures[tensor] = placeholder
+        self.inputs.append(placeholder)
+
+    def pop_capture(self, tensor: Tensor) -> Tensor | None:
+        """Forget a tensor of the graph around. Returns what stood for it, None where nothing did."""
+        return self._captures.pop(tensor, None)
+
+    def reset_captures(self, capture_list: Iterable[tuple[Tensor, Tensor]]) -> None:
+        """Use these pairs of a tensor outside and what stands for it, and no others."""
+        self._captures = dict(capture_list)
+
+    def clear_captures(self) -> None:
+        """Forget what it uses of the graph around."""
+        self._captures = {}
 
     def add_input(self, dtype: DType, name: str, shape: ShapeLike = None) -> Tensor:
         """A new input of the function."""
@@ -74,20 +125,23 @@ class FuncGraph(Graph):
         inputs = [t if t.is_in(self) else self.capture(t, name) for t in inputs]
         return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
 
-    def capture(self, tensor: Tensor, consumer: str | None = None) -> Tensor:
-        """What a tensor of the graph around is in this body; `consumer` is the name of the op that asks."""
+    def capture(self, tensor: Tensor, consumer: str | None = None, name: str | None = None) -> Tensor:
+        """What a tensor of the graph around is in this body; `consumer` is the name of the op that asks, `name` how its
+        stand-in is to be called.
+        """
         if tensor.is_in(self):
             return tensor
-        if tensor not in self.captures:
+        if tensor not in self._captures:
             self._check_not_inside(tensor)
             if self._capture_by_value:
                 for needed in inputs_first(tensor, self._outside_inputs):
-                    self.captures[needed] = self._copied(needed)
-                return self.captures[tensor]
-            stand_in = self._placeholder(tensor.dtype.base_dtype, self._capture_name(tensor, consumer), tensor.shape)
+                    self._captures[needed] = self._copied(needed)
+                return self._captures[tensor]
+            called = name or self._capture_name(tensor, consumer)
+            stand_in = self._placeholder(tensor.dtype.base_dtype, called, tensor.shape)
             stand_in._handle_data = tensor._handle_data
-            self.captures[tensor] = stand_in
-        return self.captures[tensor]
+            self._captures[tensor] = stand_in
+        return self._captures[tensor]
 
     def _check_not_inside(self, tensor: Tensor) -> None:
         """A tensor of a body that is drawn in this one has a value only while that runs."""
@@ -104,7 +158,7 @@ class FuncGraph(Graph):
 
     def _outside_inputs(self, tensor: Tensor) -> list[Tensor]:
         """What has to be copied before a tensor can be."""
-        return [t for t in tensor.op.inputs if not t.is_in(self) and t not in self.captures]
+        return [t for t in tensor.op.inputs if not t.is_in(self) and t not in self._captures]
 
     def _copied(self, tensor: Tensor) -> Tensor:
         """The op that makes a tensor again in this body, where its inputs are copied already."""

@@ -140,7 +140,7 @@ python.framework      op_callbacks                       : framework.op_callback
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion . legacy.inner.framework
-python.framework      test_util                          : test test.*
+python.framework      test_util                          : test test.* legacy.inner.platform.testing
 python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
 python.framework      error_interpolation                : legacy.inner.error_interpolation
@@ -303,7 +303,7 @@ python.module         module                             : ops.variables.module
 python.platform       app                                : platform.app
 python.platform       flags                              : platform.flags
 python.platform       gfile                              : platform.gfile
-python.platform       googletest test benchmark          : test
+python.platform       googletest test benchmark          : test legacy.inner.platform.testing
 python.platform       resource_loader                    : platform.resource_loader
 python.platform       self_check build_info              : sysconfig version
 python.platform       sysconfig                          : sysconfig

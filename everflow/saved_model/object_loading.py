@@ -291,7 +291,7 @@ class LoadedFunction(Function):
             raise NotImplementedError("A function that was loaded from a SavedModel can't be traced anew.")
 
         loaded.__signature__ = _python_signature(argspec, is_method)
-        super().__init__(loaded, input_signature, autograph=False)
+        super().__init__(loaded, input_signature=input_signature, autograph=False)
         self._concretes = concretes
         self._traces[get_default_graph()] = dict(enumerate(concretes))
 

@@ -257,7 +257,7 @@ def _is_method(function):
 
 
 def _argument_spec(function):
-    parameters = list(function.function_spec.parameters.values())
+    parameters = list(function._signature.parameters.values())
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     named = {

@@ -14,6 +14,9 @@ from everflow.protos import config_pb2
 from everflow.runtime import devices
 from everflow.test.benchmark import run_benchmarks
 
+# What a test's graph and random numbers start from.
+SEED = 87654321
+
 
 def main(argv=None):
     """Run the tests of the program that calls this, and exit; with `--benchmarks=PATTERN` those benchmarks.

@@ -9,6 +9,7 @@ import unittest
 
 from absl.testing import parameterized
 
+from everflow.eager import version_mark
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
@@ -16,7 +17,7 @@ from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops.control_flow import switches
 from everflow.ops.functions.python import py_func
 from everflow.ops.functions.traced import function
-from everflow.test.environment import is_gpu_available
+from everflow.test.environment import SEED, is_gpu_available
 
 _NO_TESTS = ("test_session", "testSkipEager")
 
@@ -41,7 +42,11 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_tes
 
         @functools.wraps(method)
         def twice(self, *args, **kwargs):
-            with Graph().as_default(), self.test_session(use_gpu=use_gpu, config=config):
+            with (
+                _drawing(),
+                self.test_session(use_gpu=use_gpu, config=config),
+                contextlib.suppress(unittest.SkipTest),  # what a graph can't do may be done eagerly
+            ):
                 method(self, *args, **kwargs)
             if reset_test:
                 self.tearDown()
@@ -54,6 +59,15 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_tes
         return twice
 
     return decorator if func is None else decorator(func)
+
+
+def _drawing():
+    """The test's default graph; a new one where it executes eagerly."""
+    if not executing_eagerly():
+        return contextlib.nullcontext()
+    graph = Graph()
+    graph.seed = SEED
+    return graph.as_default()
 
 
 def for_all_test_methods(decorator, *args, **kwargs):
@@ -105,13 +119,22 @@ def deprecated_graph_mode_only(method):
 
     @functools.wraps(method)
     def drawing(self, *args, **kwargs):
-        with Graph().as_default() if executing_eagerly() else contextlib.nullcontext():
+        with _drawing():
             return method(self, *args, **kwargs)
 
     return drawing
 
 
-run_deprecated_v1 = deprecated_graph_mode_only
+@_of_tests
+def run_deprecated_v1(method):
+    """Where TensorFlow 2's behaviour is asked for, run a test drawing graphs all the same."""
+    drawing = deprecated_graph_mode_only(method)
+
+    @functools.wraps(method)
+    def run(self, *args, **kwargs):
+        return (drawing if version_mark.enabled() else method)(self, *args, **kwargs)
+
+    return run
 
 
 def run_v1_only(reason, func=None):
@@ -182,6 +205,21 @@ def enable_control_flow_v2(fn):
         finally:
             if not before:
                 switches.disable_control_flow_v2()
+
+    return wrapped
+
+
+def enable_output_all_intermediates(fn):
+    """Run a test with branches and loops that give out all that their derivatives may need."""
+
+    @functools.wraps(fn)
+    def wrapped(*args, **kwargs):
+        before = switches._outputs_all_intermediates
+        switches.set_output_all_intermediates(True)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            switches.set_output_all_intermediates(before)
 
     return wrapped
 

@@ -21,11 +21,10 @@ from everflow.framework.seeds import set_random_seed
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
 from everflow.protos import config_pb2, graph_pb2
-from everflow.runtime.session import Session
 from everflow.test.array_assertions import ArrayAssertions
-from everflow.test.environment import gpu_device_name
+from everflow.test.environment import SEED, get_temp_dir, gpu_device_name
+from everflow.test.sessions import EagerSessionWarner, ErrorLoggingSession, FakeEagerSession
 
-_SEED = 87654321
 _GRAPH_DEF_VERSION = 134
 # What a text says before the type of a message of any kind, and what our descriptors say.
 _ANY = ("type.googleapis.com/tensorflow.", "type.googleapis.com/everflow.")
@@ -107,11 +106,11 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def setUp(self):
         super().setUp()
         self._close_cached_session()
-        random.seed(_SEED)
-        np.random.seed(_SEED)
+        random.seed(SEED)
+        np.random.seed(SEED)
         if not has_default_graph():  # What was entered, as `run_in_graph_and_eager_modes` does, stays.
             reset_default_graph()
-        set_random_seed(_SEED)
+        set_random_seed(SEED)
 
     def tearDown(self):
         for thread in self._threads:
@@ -127,7 +126,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def get_temp_dir(self):
         """A directory of this test's own, the same at every call in it."""
         if self._tempdir is None:
-            self._tempdir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+            self._tempdir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR") or get_temp_dir())
         return self._tempdir
 
     # --- sessions
@@ -136,7 +135,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A new session on `graph` or the default one, closed at the end; without `use_gpu` its ops are on the CPU."""
         if executing_eagerly():
-            yield None
+            yield EagerSessionWarner()
             return
         with self._new_session(graph, config) as sess, self._constrained(sess, use_gpu, force_gpu):
             yield sess
@@ -145,13 +144,23 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """The test's own session: the same one at every call, open until the test ends."""
         if executing_eagerly():
-            yield None
+            yield FakeEagerSession(self)
             return
         if self._cached_session is None:
             self._cached_session = self._new_session(graph, config)
+            self._cached_options = {"config": config, "force_gpu": force_gpu}
         elif graph is not None and graph is not self._cached_session.graph:
             raise ValueError(
                 "This test's cached session is of another graph. A test has one: use self.session(graph=...) for a second."
+            )
+        elif (
+            config is not None
+            and config != self._cached_options["config"]
+            or force_gpu != self._cached_options["force_gpu"]
+        ):
+            raise ValueError(
+                f"This test's cached session was made with {self._cached_options}, not with config={config} and"
+                f" force_gpu={force_gpu}. A test has one: use self.session() for a second."
             )
         with self._cached_session.graph.as_default(), self._cached_session.as_default():
             with self._constrained(self._cached_session, use_gpu, force_gpu):
@@ -167,7 +176,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def _new_session(graph, config):
         if config is None:
             config = config_pb2.ConfigProto(allow_soft_placement=True)
-        return Session(graph=graph, config=config)
+        return ErrorLoggingSession(graph=graph, config=config)
 
     @staticmethod
     @contextlib.contextmanager
@@ -209,7 +218,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         stream.flush()
         os.dup2(handle, stream.fileno())
         try:
-            yield _Captured(stream, path)
+            yield CapturedWrites(path)
         finally:
             stream.flush()
             os.dup2(saved, stream.fileno())
@@ -274,13 +283,13 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 TensorFlowTestCase = TestCase  # its name inside TensorFlow
 
 
-class _Captured:
-    def __init__(self, stream, path):
-        self._stream = stream
-        self._path = path
+class CapturedWrites:
+    """What was written to a stream, by the file that it went to instead."""
+
+    def __init__(self, capture_location):
+        self.capture_location = capture_location
 
     def contents(self):
         """What was written so far, as text."""
-        self._stream.flush()
-        with open(self._path, encoding="utf-8", errors="replace") as kept:
+        with open(self.capture_location, encoding="utf-8", errors="replace") as kept:
             return kept.read()

@@ -37,7 +37,7 @@ def test_tensors_of_the_graph_around_become_inputs_once_each(outer):
     with body.as_default():
         x = body.add_input(tf.float32, "x", [2])
         y = x + around + around
-    assert body.captures.keys() == {around} and body.captures[around].op.type == "Placeholder"
+    assert body.external_captures == [around] and dict(body.captures)[around].op.type == "Placeholder"
     assert y.shape.as_list() == [2] and [t.op.name for t in body.inputs] == ["x"]
     assert body.capture(x) is x
 

@@ -42,7 +42,7 @@ def test_functions_with_attributes_and_registered():
     marked = function.defun_with_attributes(lambda x: x, attributes={"experimental_1": "value", "experimental_2": 2})
     with tf.Graph().as_default() as graph:
         function.register(marked, tf.constant(1.0))
-        (made,) = graph.as_graph_def().library.function
+        made = graph.as_graph_def().library.function[0]
         assert made.attr["experimental_1"].s == b"value" and made.attr["experimental_2"].i == 2
         assert not any(op.type.endswith("Call") for op in graph.get_operations())
         with pytest.raises(ValueError, match="defun"):
@@ -110,3 +110,92 @@ def test_variables_that_have_a_value_at_once():
     )
     with pytest.raises(RuntimeError, match="numpy"):
         v.eval()
+
+
+def test_what_a_function_takes():
+    def f(a, b=3, *c, **d):
+        return a
+
+    spec = tf.function(f).function_spec
+    assert spec.fullargspec.args == ["a", "b"] and spec.vararg_name == "c" and spec.flat_input_signature is None
+    assert spec.canonicalize_function_inputs(1, z=2) == ((1, 3), {"z": 2})
+    assert spec.canonicalize_function_inputs(b=4, a=1) == ((1, 4), {})
+    with pytest.raises(AssertionError, match="'a'"):
+        spec.canonicalize_function_inputs()
+    with pytest.raises(TypeError, match="no TensorSpec"):
+        function.validate_signature([1])
+    with_default = function.defun(lambda a, b=2.0: a + b, input_signature=[tf.TensorSpec([], tf.float32)] * 2)
+    assert with_default(1.0).numpy() == 3.0 and len(with_default.flat_input_signature) == 2
+
+
+@pytest.mark.parametrize(
+    "make,traces",
+    [
+        (lambda i: tf.ragged.constant([[1] * i] * 3), 1),
+        (lambda i: tf.ragged.constant([[1]] * i), 3),
+        (lambda i: tf.SparseTensor([[j] for j in range(i)], [1.0] * i, [9]), 1),
+        (lambda i: tf.SparseTensor([[0]], [1.0], [i]), 3),
+    ],
+)
+def test_composites_are_told_apart_by_their_types(make, traces):
+    seen = []
+    f = tf.function(lambda x: seen.append(x) or x)
+    for i in (1, 2, 3):
+        f(make(i))
+    assert len(seen) == traces
+
+
+@pytest.mark.parametrize("change", [lambda x: x.append(1.0), lambda x: x.reverse(), lambda x: x.__setitem__(0, 1.0)])
+def test_arguments_stay_as_they_are(change):
+    def f(x):
+        change(x)
+        return 1.0
+
+    with pytest.raises(ValueError, match="changes its arguments"):
+        tf.function(f, autograph=False)([tf.constant(1.0), tf.constant(2.0)])
+
+
+def test_a_tape_asked_in_a_branch():
+    w = tf.Variable(2.0)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = w * x
+        if loss > 1.0:
+            w.assign_sub(tape.gradient(loss, w))
+
+    step(tf.constant(1.5))
+    assert w.numpy() == 0.5
+
+
+def test_registered_functions_come_with_their_derivatives():
+    with tf.Graph().as_default() as graph:
+        function.register(function.defun(lambda x: x * x), tf.constant(1.0))
+        made, forward, backward = graph.as_graph_def().library.function
+        assert forward.attr["backward_function_name"].s.decode() == backward.signature.name
+        assert backward.attr["forward_function_name"].s.decode() == forward.signature.name
+
+
+def test_what_a_body_took():
+    x = tf.constant(1.0)
+    body = func_graph.FuncGraph("body", collections={"mine": [1]})
+    with body.as_default():
+        inside = body.capture(x, name="taken")
+        body.add_capture(tf.constant(2.0), tf.placeholder(tf.float32))
+    assert inside.op.name == "taken" and len(body.captures) == 2 and body.get_collection("mine") == [1]
+    assert func_graph.maybe_captured(inside) is x and body.pop_capture(x) is inside
+    body.reset_captures([(x, inside)])
+    assert body.captures == [(x, inside)]
+    func_graph.dismantle_func_graph(body)
+    assert body.captures == [] and body.saveable
+    body.mark_as_unsaveable("no")
+    assert not body.saveable and body.saving_errors == {"no"}
+    signature = func_graph.convert_structure_to_signature(([x, 3, object()], {"a": x}))
+    assert signature[0][0].name == "0/0" and signature[0][1] == 3 and signature[1]["a"].name == "1/a"
+    assert isinstance(signature[0][2], func_graph.UnknownArgument)
+    func_graph.check_mutation([x], [x])
+    with pytest.raises(ValueError, match="changes"):
+        func_graph.check_mutation([x], [inside])
+    assert function.is_same_structure([1], [2]) and not function.is_same_structure([1], [2], check_values=True)
+    assert function.common_shape(tf.TensorShape([1, 2]), tf.TensorShape([1, 3])).as_list() == [1, None]

@@ -5,6 +5,8 @@ import unittest
 import pytest
 
 import everflow as tf
+from everflow.eager import version_mark
+from everflow.ops.control_flow import switches
 from everflow.test import graph_comparison, hardware, modes
 
 
@@ -39,13 +41,65 @@ def test_a_function_too():
     assert case.seen == [True, False]
 
 
-def test_graphs_only():
-    decorated = modes.for_all_test_methods(modes.run_deprecated_v1)(type("Old", (Case,), {}))
-    case = decorated()
+@pytest.mark.parametrize(
+    "decorator,two,eagerly",
+    [
+        (modes.deprecated_graph_mode_only, False, False),
+        (modes.run_deprecated_v1, False, True),
+        (modes.run_deprecated_v1, True, False),
+    ],
+)
+def test_graphs_only(decorator, two, eagerly, monkeypatch):
+    monkeypatch.setattr(version_mark, "_force_enable", two)
+    case = modes.for_all_test_methods(decorator)(type("Old", (Case,), {}))()
     case.seen = []
     with modes.eager_mode():
         case.testMode()
-    assert case.seen == [False]
+    assert case.seen == [eagerly]
+
+
+def test_what_a_graph_cant_do_is_done_eagerly_and_both_begin_with_the_same_seed():
+    class Both(tf.test.TestCase):
+        seen = []
+
+        @modes.run_in_graph_and_eager_modes
+        def testMode(self):
+            if not tf.executing_eagerly():
+                self.seen.append(tf.get_default_graph().seed)
+                self.skipTest("not in graphs")
+            self.seen.append("eager")
+
+    assert Both("testMode").run().wasSuccessful() and Both.seen == [87654321, "eager"]
+
+
+def test_sessions_when_executing_eagerly():
+    case = tf.test.TestCase()
+    with modes.eager_mode():
+        with case.cached_session() as sess:
+            assert sess.run([tf.constant(1), lambda: tf.constant(2)]) == [1, 2]
+            with pytest.raises(RuntimeError, match="feed"):
+                sess.run(tf.constant(1), feed_dict={"a": 1})
+            with pytest.raises(RuntimeError, match="options"):
+                sess.run(tf.constant(1), options=3)
+        with case.session() as sess, pytest.raises(AttributeError, match="eagerly"):
+            sess.run(tf.constant(1))
+
+
+def test_a_cached_session_keeps_its_options():
+    case = tf.test.TestCase()
+    with tf.Graph().as_default():
+        with case.cached_session():
+            pass
+        with pytest.raises(ValueError, match="was made with"), case.cached_session(config=tf.ConfigProto()):
+            pass
+
+
+def test_all_intermediates_on_demand():
+    @modes.enable_output_all_intermediates
+    def asked():
+        return switches.output_all_intermediates()
+
+    assert asked() and not switches.output_all_intermediates()
 
 
 def test_functional_control_flow_is_a_second_test():

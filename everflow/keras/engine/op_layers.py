@@ -50,7 +50,7 @@ def give_history(tensors):
 def _value_of(tensor):
     """What a tensor is that depends on no input: computed, or when executing eagerly taken from outside."""
     if getattr(tensor.graph, "takes_eager_ops", False):
-        outside = {inner: outer for outer, inner in tensor.graph.captures.items()}
+        outside = {inner: outer for outer, inner in tensor.graph._captures.items()}
         if tensor in outside or tensor.op.type == "Const":
             return outside[tensor].numpy() if tensor in outside else tensor.op.attrs["value"].array
     return K.function([], tensor)([])

@@ -87,7 +87,7 @@ class BatchableTypeSpec(TypeSpec):
 
 def _captures() -> dict:
     graph = get_default_graph()
-    return graph.captures if isinstance(graph, FuncGraph) else {}
+    return graph._captures if isinstance(graph, FuncGraph) else {}
 
 
 def get_extra_vars() -> list:

@@ -110,7 +110,7 @@ def _chosen(selector, branches, scope, what, by_index):
         for a, b in zip(first.outputs, other.outputs):
             if a.dtype.base_dtype != b.dtype.base_dtype:
                 raise TypeError(f"{what} must return values of the same dtypes: {a}, {b}")
-    captured = list(dict.fromkeys(t for branch in branches for t in branch.graph.captures))
+    captured = list(dict.fromkeys(t for branch in branches for t in branch.graph._captures))
     functions = [branch.define(captured) for branch in branches]
     op = _build(
         selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope
@@ -162,7 +162,7 @@ class _Branch:
 
     def define(self, captured):
         inputs = [
-            self.graph.captures[t] if t in self.graph.captures else add_placeholder(self.graph, t) for t in captured
+            self.graph._captures[t] if t in self.graph._captures else add_placeholder(self.graph, t) for t in captured
         ]
         return define(self.graph.body(inputs, self.outputs), self.name, self.graph.outer_graph)
 
@@ -207,7 +207,7 @@ class _BranchBackward(BodyGraph):
             return super().capture(tensor, consumer)
         if tensor not in self.kept:
             held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
-            self.captures[tensor] = held
+            self._captures[tensor] = held
             with self.as_default(), self.control_dependencies(None):
                 [value] = raw.OptionalGetValue(
                     optional=held, output_types=[tensor.dtype.base_dtype], output_shapes=[tensor.shape]
@@ -260,7 +260,7 @@ def _outside(op, branches, bodies, backs, graph):
         # The first where a branch gives a value twice.
         seen = dict(zip(body.outputs[::-1], op.outputs[len(body.outputs) - 1 :: -1]))
         seen |= dict(zip(body.inputs, op.inputs[1:])) | known | dict(zip(tensors, outputs))
-        found.append({seen.get(t, t): inside for t, inside in back.captures.items()})
+        found.append({seen.get(t, t): inside for t, inside in back._captures.items()})
     return found
 
 

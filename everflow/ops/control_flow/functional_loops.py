@@ -82,10 +82,10 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         if maximum_iterations is not None:
             condition = raw.LogicalAnd(x=test_inputs[0] < test_inputs[1], y=condition)
         if not test.orders_state:
-            test.controls = stateful_ops(test)
+            test.control_outputs = stateful_ops(test)
         [condition] = finished(test, [condition if test.orders_state else test.capture(condition)])
     again, inputs = draw("body")
-    for tensor in test.captures:
+    for tensor in test._captures:
         again.capture(tensor)
     with again.as_default():
         result = body(*packed(inputs))
@@ -103,9 +103,9 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
             check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]
         if not again.orders_state:
-            again.controls = stateful_ops(again)
+            again.control_outputs = stateful_ops(again)
         outputs = finished(again, outputs)
-    captured = list(dict.fromkeys([*test.captures, *again.captures]))
+    captured = list(dict.fromkeys([*test._captures, *again._captures]))
     stand_ins = [again.capture(t) for t in captured]
     test_stand_ins = [test.capture(t) for t in captured]
     functions = (
@@ -165,7 +165,7 @@ class _LoopBackward(BodyGraph):
         while tensor.op.type == "Identity":
             tensor = tensor.op.inputs[0]
         if tensor in self._invariant:
-            known = tensor in self.captures
+            known = tensor in self._captures
             stand_in = super().capture(tensor, consumer)
             if not known:
                 self.carried.append((tensor, stand_in, stand_in))

@@ -28,7 +28,7 @@ _FREE = frozenset(
 VARIABLE_SCOPES = (("__varscope",), ("__variable_store",))
 
 # Collections that a body shares with the graph around it; of the others it has a copy.
-_SHARED = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, *VARIABLE_SCOPES)
+SHARED = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, *VARIABLE_SCOPES)
 
 
 class Deferred(NamedTuple):
@@ -68,7 +68,6 @@ class BodyGraph(FuncGraph):
 
     def __init__(self, name, outer_graph):
         super().__init__(name, outer_graph)
-        self.controls = []
         self._deferred: dict[Any, tuple[Deferred, Any]] = {}
         # Operations of graphs around that a call has to wait for.
         self.control_captures: list[Operation] = []
@@ -76,9 +75,9 @@ class BodyGraph(FuncGraph):
         self.first_arguments: dict[Tensor, Tensor] = {}
         # Variables that are read in it, by identity.
         self.accessed: dict = {}
-        for key in _SHARED:
+        for key in SHARED:
             outer_graph.get_collection_ref(key)
-        self._collections = {k: v if k in _SHARED else list(v) for k, v in outer_graph._collections.items()}
+        self._collections = {k: v if k in SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creator_stack = outer_graph._variable_creator_stack
 
     def control_dependencies(self, control_inputs):
@@ -98,6 +97,8 @@ class BodyGraph(FuncGraph):
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable))
 
     deferred = property(lambda self: [each for each, _ in self._deferred.values()])
+    deferred_external_captures = property(lambda self: [each.make for each in self.deferred])
+    deferred_internal_captures = property(lambda self: [tensor for each in self.deferred for tensor in each.inside])
 
     def capture_call_time_value(self, closure, spec, key=None):
         """What `closure` gives whenever the function is called, a nest of tensors of the kinds in `spec`; a `key` that
@@ -111,6 +112,10 @@ class BodyGraph(FuncGraph):
             ]
             self._deferred[key] = Deferred(closure, spec, inside), nest.pack_sequence_as(spec, inside, True)
         return self._deferred[key][1]
+
+    def watch_variable(self, variable):
+        """Note a variable as one that the body uses."""
+        self.accessed.setdefault(id(variable), variable)
 
     def variable_accessed(self, variable):
         self.accessed.setdefault(id(variable), variable)
@@ -149,7 +154,7 @@ class BodyGraph(FuncGraph):
 
     def body(self, inputs, outputs) -> Body:
         """What a function is made of, with the ops that have to run in any case."""
-        return Body(self, list(inputs), list(outputs), list(self.controls))
+        return Body(self, list(inputs), list(outputs), list(self.control_outputs))
 
 
 def stateful_ops(graph):
@@ -180,10 +185,10 @@ def order_stateful_ops(graph):
 
 def returned(graph, tensors):
     """The results of a body: each waits for the ops that have to run."""
-    graph.controls = order_stateful_ops(graph)
+    graph.control_outputs = order_stateful_ops(graph)
     results = [array.identity(t) for t in tensors]
     for result in results:
-        for op in graph.controls:
+        for op in graph.control_outputs:
             result.op._add_control_input(op)
     return results
 

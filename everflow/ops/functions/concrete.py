@@ -12,9 +12,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
+from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.functions.bodies import BodyGraph, define, finished, unique_name
-from everflow.ops.functions.gradients import call
+from everflow.ops.functions.gradients import add_gradient_functions, call
 from everflow.ops.tensor_arrays.flows import flow_of
 
 
@@ -36,14 +37,14 @@ class ConcreteFunction:
         ]
         outputs = finished(graph, tensors)
         if not graph.orders_state:
-            graph.controls = [x for x in flat if isinstance(x, Operation)]
+            graph.control_outputs = [x for x in flat if isinstance(x, Operation)]
         held = iter(outputs)
         packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
         self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
-        graph.inputs = [*graph.inputs, *graph.captures.values(), *(t for each in graph.deferred for t in each.inside)]
+        graph.inputs = [*graph.inputs, *graph._captures.values(), *(t for each in graph.deferred for t in each.inside)]
         graph.outputs = outputs
         graph.structured_outputs = self.structured_outputs
-        self._captured = list(graph.captures)
+        self._captured = list(graph._captures)
         self._deferred = graph.deferred
         self._given_names = argument_names
         self._argument_names = _numbered(argument_names)
@@ -60,6 +61,7 @@ class ConcreteFunction:
     def name(self):
         return self._function.name.encode()
 
+    _func_graph = property(lambda self: self.graph)
     _arg_keywords = property(lambda self: self._argument_names, doc="The arguments' names as calls give them.")
     _num_positional_args = property(lambda self: len(self._argument_names))
 
@@ -109,7 +111,7 @@ class ConcreteFunction:
     @property
     def output_shapes(self):
         return nest.map_structure(
-            lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True
+            lambda t: TensorShape(None) if t is None else t.shape, self.structured_outputs, expand_composites=True
         )
 
     @property
@@ -121,6 +123,10 @@ class ConcreteFunction:
     def add_to_graph(self, g=None):
         """Let a graph's nodes call this function."""
         self._function.add_to_graph(get_default_graph() if g is None else g)
+
+    def add_gradient_functions_to_graph(self, g=None):
+        """Let a graph's nodes call the two functions that differentiating this one takes."""
+        add_gradient_functions(self._function, get_default_graph() if g is None else g)
 
     def __call__(self, *args, **kwargs):
         count = len(self._argument_names)

@@ -91,7 +91,7 @@ class DefinedFunction:
     def captured_inputs(self):
         """Tensors of the graph around that the body uses; they are passed along with each call."""
         self._function()
-        return list(self._body.captures) if not self._capture_by_value else []
+        return list(self._body._captures) if not self._capture_by_value else []
 
     declared_input_types = property(lambda self: self._input_types)
 
@@ -148,7 +148,7 @@ class DefinedFunction:
             raise errors.InvalidArgumentError(
                 None, None, f"Cannot have duplicate output names: {', '.join(self._out_names)}"
             )
-        captured = [] if self._capture_by_value else list(body.captures.values())
+        captured = [] if self._capture_by_value else list(body._captures.values())
         definition = to_function_def(body, "", arguments + captured, outputs, self._out_names)
         definition.attr["_disable_call_shape_inference"].b = True
         # The name is a part of some attributes.

@@ -19,7 +19,7 @@ def convert_variables_to_constants_v2(func: ConcreteFunction, lower_control_flow
     Branches and loops stay ops with functions; `lower_control_flow` is for those who can't run such.
     """
     graph_def = frozen(func)
-    stand_ins = set(func.graph.captures.values())
+    stand_ins = set(func.graph._captures.values())
     inputs = [tensor.name for tensor in func.graph.inputs if tensor not in stand_ins]
     made = function_from_graph_def(graph_def, inputs, [tensor.name for tensor in func.outputs])
     made._arguments = func._arguments
@@ -29,10 +29,10 @@ def convert_variables_to_constants_v2(func: ConcreteFunction, lower_control_flow
 def frozen(func: ConcreteFunction) -> GraphDef:
     """The body of a function as a GraphDef, with constants for everything from outside."""
     variables = {v.handle: v for v in func.variables}
-    values = {inside.op.name: _value(outer, variables) for outer, inside in func.graph.captures.items()}
+    values = {inside.op.name: _value(outer, variables) for outer, inside in func.graph._captures.items()}
     handles = {
         inside.op.name: dtypes.as_dtype(values[inside.op.name].dtype)
-        for outer, inside in func.graph.captures.items()
+        for outer, inside in func.graph._captures.items()
         if outer.dtype == dtypes.resource
     }
     whole = inlined(func.graph.as_graph_def())

@@ -67,21 +67,44 @@ def _call_grad(op, *grads):
         t.dtype.base_dtype.name in ("resource", "variant") for t in op.inputs
     ):
         return _grad_by_inputs(op, function, grads)
-    body = function.body()
-    base = function.name.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or function.name
-    backward = Backward(body, grads, f"__backward_{base}")
-    kept = list(backward.graph.captures)
-    with backward.graph.as_default():
-        results = [array.identity(g) for g in backward.results if g is not None]
-    if not results:
+    parts = _Parts(function, grads)
+    if not parts.results:
         return [None] * len(op.inputs)
-    forward = define(body, unique_name(f"__forward_{base}"), op.graph, graph, keeping=kept)
-    saved = grow(op, kept, f=call_attr(forward.name), Tout=[t.dtype.base_dtype for t in [*body.outputs, *kept]])
-    inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
-    made = define(backward.graph.body(inputs, results), unique_name(f"__inference___backward_{base}"), graph)
+    forward, made = parts.define([op.graph, graph], [graph])
+    kept = [t.dtype.base_dtype for t in forward.body().outputs]
+    saved = grow(op, parts.kept, f=call_attr(forward.name), Tout=kept)
     values = [g for g in grads if g is not None] + saved
-    outputs = iter(call(made, values, results))
-    return [None if g is None else next(outputs) for g in backward.results]
+    outputs = iter(call(made, values, parts.results))
+    return [None if g is None else next(outputs) for g in parts.backward.results]
+
+
+class _Parts:
+    """The two functions that differentiating one in a graph takes: the function with what it keeps, and its derivative."""
+
+    def __init__(self, function, grads):
+        self._body = function.body()
+        name = function.name.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0]
+        self._name = name or function.name
+        self.backward = backward = Backward(self._body, grads, f"__backward_{self._name}")
+        self.kept = list(backward.graph._captures)
+        with backward.graph.as_default():
+            self.results = [array.identity(g) for g in backward.results if g is not None]
+
+    def define(self, forward_graphs, backward_graphs):
+        """(forward, backward), each of which says in an attribute how the other is called."""
+        graph = self.backward.graph
+        forward = define(self._body, unique_name(f"__forward_{self._name}"), *forward_graphs, keeping=self.kept)
+        body = graph.body([*graph.inputs, *graph._captures.values()], self.results)
+        backward = define(body, unique_name(f"__inference___backward_{self._name}"), *backward_graphs)
+        forward.definition.attr["backward_function_name"].s = backward.name.encode()
+        backward.definition.attr["forward_function_name"].s = forward.name.encode()
+        return forward, backward
+
+
+def add_gradient_functions(function, graph):
+    """Let a graph's nodes call what differentiating a function takes."""
+    flowing = [y if is_trainable(y) else None for y in function.body().outputs]
+    _Parts(function, flowing).define([graph], [graph])
 
 
 def _grad_by_inputs(op, function, grads):
@@ -242,13 +265,13 @@ class _EagerDerivative:
         ):
             flowing = [y if is_trainable(y) else None for y in body.outputs]
             backward = Backward(body, flowing, f"__backward_{function.name}")
-            kept = list(backward.graph.captures)
+            kept = list(backward.graph._captures)
             with backward.graph.as_default():
                 results = [array.identity(g) for g in backward.results if g is not None]
         self._flowing = [y is not None for y in flowing]
         self._reached = [g is not None for g in backward.results]
         self.forward = define(body, unique_name(f"__forward_{function.name}"), keeping=kept)
-        inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
+        inputs = [*backward.graph.inputs, *backward.graph._captures.values()]
         self._backward = define(
             backward.graph.body(inputs, results), unique_name(f"__inference___backward_{function.name}")
         )

@@ -21,6 +21,7 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.walking import inputs_first
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
+from everflow.ops.functions.argument_specs import FunctionSpec, composite_spec, fitted_to_signature, validate_signature
 from everflow.ops.functions.bodies import BodyGraph
 from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.variables.variable import Variable
@@ -98,8 +99,9 @@ def _decorated(kind, func, input_signature, autograph, autograph_options, relax_
         raise TypeError(f"input_signature must be a list or a tuple of specs, not {type(input_signature)}")
 
     def decorate(inner):
-        made = kind(inner, input_signature, autograph, autograph_options, relax_shapes)
-        made._attributes = attributes
+        options = {"autograph": autograph, "experimental_relax_shapes": relax_shapes}
+        made = kind(inner, None, input_signature, **options)
+        made._autograph_options, made._attributes = autograph_options, attributes
         functools.update_wrapper(
             made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=()
         )
@@ -135,17 +137,26 @@ class Function:
     _relaxes_early = False
     # What the FunctionDefs of its traces bear besides.
     _attributes: dict | None = None
+    # Whether traces hold what makes the tensors of the graph around that they use.
+    _capture_by_value = False
 
     def __init__(
-        self, python_function, input_signature=None, autograph=True, autograph_options=None, relax_shapes=False
+        self,
+        python_function,
+        name=None,
+        input_signature=None,
+        autograph=True,
+        experimental_autograph_options=None,
+        experimental_relax_shapes=False,
+        experimental_compile=None,
     ):
         self._python_function = python_function
         self._input_signature = None if input_signature is None else tuple(input_signature)
         self._autograph = autograph
-        self._autograph_options = autograph_options
-        self._relax_shapes = relax_shapes
+        self._autograph_options = experimental_autograph_options
+        self._relax_shapes = experimental_relax_shapes
         self.__signature__ = self._signature = inspect.signature(python_function)
-        self._name = getattr(python_function, "__name__", type(python_function).__name__)
+        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
         # Graph → {kind of arguments → ConcreteFunction}
         self._traces = weakref.WeakKeyDictionary()
         # The same for outermost graphs, with the traces that fit into any body in them.
@@ -168,13 +179,22 @@ class Function:
             )
         if any(p.kind is p.KEYWORD_ONLY for p in self._signature.parameters.values()):
             raise ValueError(f"{self._name!r} has an input_signature, so it can't take arguments by keyword only")
-        for spec in nest.flatten(self._input_signature):
-            if not isinstance(spec, TypeSpec):
-                raise TypeError(f"Invalid input_signature {self._input_signature}: {spec!r} is no TensorSpec")
+        validate_signature(self._input_signature)
 
     python_function = property(lambda self: self._python_function, doc="The Python function itself.")
     input_signature = property(lambda self: self._input_signature)
-    function_spec = property(lambda self: self._signature)
+
+    @property
+    def function_spec(self):
+        """What it takes: the arguments of the Python function, and the input signature."""
+        original = getattr(self, "_converted_from", None)
+        python_function = self._python_function if original is None else original[0]
+        return FunctionSpec.from_function_and_signature(python_function, self._input_signature, original is not None)
+
+    @property
+    def flat_input_signature(self):
+        """The specs of the input signature in a row."""
+        return self.function_spec.flat_input_signature
 
     def __get__(self, instance, owner):
         if instance is None:
@@ -188,10 +208,9 @@ class Function:
                 return python_function(reference(), *args, **kwargs)
 
             method.__signature__ = self._signature.replace(parameters=list(self._signature.parameters.values())[1:])
-            bound = type(self)(
-                method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes
-            )
-            bound._attributes = self._attributes
+            bound = type(self)(method, self._name, self._input_signature)
+            bound._autograph, bound._autograph_options = self._autograph, self._autograph_options
+            bound._relax_shapes, bound._attributes = self._relax_shapes, self._attributes
             bound._converted_from = (python_function, reference)
             self._bound[instance] = bound
         return self._bound[instance]
@@ -210,7 +229,7 @@ class Function:
         flat, structure = self._arguments(args, kwargs, specs=True)
         return self._trace_for(flat, structure)
 
-    _function_cache = property(lambda self: FunctionCache(self._traces.values()))
+    _function_cache = property(lambda self: FunctionCache(self._traces))
 
     def _list_all_concrete_functions_for_serialization(self):
         """Its traces, of which a saved model keeps each."""
@@ -235,6 +254,7 @@ class Function:
                     f"{self._name!r} has an input_signature of {len(self._input_signature)}, but got {len(args) + len(kwargs)} arguments"
                 )
             bound = self._signature.bind_partial(*args, **kwargs)
+            bound.apply_defaults()
         else:
             bound = self._signature.bind(*args, **kwargs)
             bound.apply_defaults()
@@ -249,26 +269,41 @@ class Function:
         return flat, structure
 
     def _fitted(self, structure, specs):
-        """Arguments as the input signature asks for them."""
-        values = nest.flatten_up_to(self._input_signature, structure[0])
-        wanted = nest.flatten(self._input_signature)
-
+        """Arguments as the input signature asks for them; beyond it there can be defaults only."""
+        given = structure[0][: len(self._input_signature)]
+        if not specs or not any(isinstance(value, TypeSpec) for value in nest.flatten(given)):
+            return nest.flatten(fitted_to_signature(given, self._input_signature), expand_composites=True)
         fitted = []
-        for value, spec in zip(values, wanted):
-            if isinstance(value, TypeSpec) and specs and spec.is_compatible_with(value):
+        for value, spec in zip(
+            nest.flatten_up_to(self._input_signature, given), nest.flatten(self._input_signature), strict=True
+        ):
+            if isinstance(value, TypeSpec) and spec.is_compatible_with(value):
                 fitted.extend(nest.flatten(value, expand_composites=True))
-                continue
-            if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):
-                value = convert_to_tensor(value, preferred_dtype=spec.dtype)
-            if not spec.is_compatible_with(value):
-                raise ValueError(f"Python inputs incompatible with input_signature: {value} is not {spec}")
-            fitted.extend(nest.flatten(value, expand_composites=True))
+            else:
+                fitted.extend(nest.flatten(fitted_to_signature((value,), (spec,)), expand_composites=True))
         return fitted
 
     def _kind(self, flat, structure):
         if self._input_signature is not None:
             return "signature"
-        return tuple(self._kind_of(x) for x in flat), _shape_of_structure(structure)
+        kinds = self._specs(flat, structure)
+        return tuple(self._kind_of(x) for x in kinds), _shape_of_structure(structure)
+
+    def _specs(self, flat, structure):
+        """What the trace knows of each flat argument: of a part of a composite that is what the composite's type says,
+        and of another one the value.
+        """
+        if self._input_signature is not None:
+            return nest.flatten(self._input_signature, expand_composites=True)
+        leaves = nest.flatten(structure)
+        if len(leaves) == len(flat):
+            return flat
+        values, specs = iter(flat), []
+        for leaf in leaves:
+            spec = composite_spec(leaf)
+            parts = [] if spec is None else nest.flatten(spec, expand_composites=True)
+            specs += [part for part, _ in zip(parts, values)] if parts else [next(values)]
+        return specs
 
     @staticmethod
     def _kind_of(value):
@@ -281,8 +316,9 @@ class Function:
         try:
             hash(value)
         except TypeError:
-            raise ValueError(
-                f"An argument of the function can't be told apart from others, since it can't be hashed: {value!r}"
+            raise AttributeError(
+                f"An argument of the function can't be told apart from others, since a {type(value).__name__!r} can't be hashed:"
+                f" {value!r}"
             ) from None
         return value
 
@@ -317,7 +353,11 @@ class Function:
         """A trace that leaves sizes open in which calls differ; None where this one differs from no other in sizes
         only.
         """
-        shapes = [value.shape if isinstance(value, (Tensor, TensorSpec)) else None for value in flat]
+        known = self._specs(flat, structure)
+        shapes = [
+            value.shape if isinstance(value, (Tensor, TensorSpec)) and value is spec else None
+            for value, spec in zip(flat, known, strict=True)
+        ]
         kinds = [
             kind if s is None else (*kind[:2], s.rank)
             for kind, s in zip(self._kind(flat, structure)[0], shapes, strict=True)
@@ -347,7 +387,7 @@ class Function:
 
     def _trace(self, flat, structure, created):
         may_create, self._may_create = self._may_create, False
-        specs = flat if self._input_signature is None else nest.flatten(self._input_signature, expand_composites=True)
+        specs = self._specs(flat, structure)
 
         def creator(next_creator, **kwargs):
             if not may_create:
@@ -357,11 +397,12 @@ class Function:
             kwargs["use_resource"] = True
             value = kwargs.get("initial_value")
             if isinstance(value, Tensor) and isinstance(value.graph, BodyGraph):
-                kwargs["initial_value"] = lifted(value)
+                kwargs["initial_value"] = self._initial_value(value)
             created.append(next_creator(**kwargs))
             return created[-1]
 
         body = BodyGraph(self._name, get_default_graph())
+        body._capture_by_value = self._capture_by_value
         with (
             room_for_a_body(),
             tapes.stop_recording(),
@@ -377,6 +418,7 @@ class Function:
                     shown = "placeholder" if name.startswith("_") else name
                     inside.append(body.add_input(spec.dtype.base_dtype, shown, spec.shape))
                     given.append(name)
+                    inside[-1].op._set_attr("_user_specified_name", name.encode())
                     inside[-1]._handle_data = getattr(value, "_handle_data", None)
                     if isinstance(value, Tensor):
                         body.first_arguments[inside[-1]] = value
@@ -386,16 +428,22 @@ class Function:
                 args, kwargs = nest.pack_sequence_as(structure, inside, expand_composites=True)
             else:
                 args, kwargs = nest.pack_sequence_as(self._input_signature, inside, expand_composites=True), {}
+            before = _shape_of_structure((args, kwargs)), nest.flatten((args, kwargs))
             result = self._callable()(*args, **kwargs)
-            self._check_unchanged(structure, (args, kwargs))
+            self._check_unchanged(*before, (args, kwargs))
             return ConcreteFunction(body, result, given, structure, flat, self._attributes)
 
-    def _check_unchanged(self, before, after):
-        """A body that adds to its arguments would do so in the trace only, not when it is called."""
-        if _shape_of_structure(before) != _shape_of_structure(after):
-            raise ValueError(
-                f"{self._name!r} changes the structure of its arguments, such as the length of a list: make a copy there"
-            )
+    @staticmethod
+    def _initial_value(value):
+        """An initial value that was drawn in the body, as one outside of it."""
+        return lifted(value)
+
+    def _check_unchanged(self, shape, leaves, after):
+        """A body that changes its arguments would do so in the trace only, not when it is called."""
+        if _shape_of_structure(after) != shape or any(
+            one is not other for one, other in zip(leaves, nest.flatten(after), strict=True)
+        ):
+            raise ValueError(f"{self._name!r} changes its arguments, as `list.append` does: make a copy there")
 
     def _callable(self):
         if not self._autograph:
@@ -423,15 +471,26 @@ class Function:
 
 
 class FunctionCache:
-    """A function's traces as they are kept: by kinds of arguments, and those that leave sizes open."""
+    """A function's traces as they are now: by kinds of arguments, and those that leave sizes open."""
 
-    def __init__(self, traces_of_graphs):
-        kept = [(kind, trace) for traces in traces_of_graphs for kind, trace in traces.items()]
-        self.missed = {kind for kind, _ in kept}
-        self.primary = OrderedDict((kind, trace) for kind, trace in kept if not isinstance(trace, tuple))
-        relaxed = [(kind, *trace) for kind, trace in kept if isinstance(trace, tuple)]
-        self.arg_relaxed_shapes = OrderedDict((kind, shapes) for kind, shapes, _ in relaxed)
-        self.arg_relaxed = OrderedDict((kind, trace) for kind, _, trace in relaxed if trace is not None)
+    def __init__(self, traces_by_graph):
+        self._traces_by_graph = traces_by_graph
+
+    def _kept(self, relaxed):
+        """(kind of arguments, trace) of all traces of one sort; a relaxed one comes with the shapes it is for."""
+        every = [item for traces in self._traces_by_graph.values() for item in traces.items()]
+        return OrderedDict((kind, trace) for kind, trace in every if isinstance(trace, tuple) == relaxed)
+
+    missed = property(lambda self: set(self._traces_by_graph), doc="The graphs in which it was called.")
+    primary = property(lambda self: self._kept(relaxed=False))
+
+    @property
+    def arg_relaxed_shapes(self):
+        return OrderedDict((kind, shapes) for kind, (shapes, _) in self._kept(relaxed=True).items())
+
+    @property
+    def arg_relaxed(self):
+        return OrderedDict((kind, trace) for kind, (_, trace) in self._kept(relaxed=True).items() if trace is not None)
 
     def all_values(self):
         return {*self.primary.values(), *self.arg_relaxed.values()}
@@ -441,6 +500,29 @@ class UnliftedFunction(Function):
     """What `defun` makes: a trace that makes variables is the one that is called."""
 
     _relaxes_early = True
+
+    def __init__(
+        self,
+        python_function,
+        name=None,
+        input_signature=None,
+        attributes=None,
+        autograph=True,
+        autograph_options=None,
+        experimental_relax_shapes=False,
+        capture_by_value=None,
+    ):
+        super().__init__(
+            python_function, name, input_signature, autograph, autograph_options, experimental_relax_shapes
+        )
+        self._attributes, self._capture_by_value = attributes, bool(capture_by_value)
+
+    @staticmethod
+    def _initial_value(value):
+        raise ValueError(
+            "Tensor-typed variable initializers must either be wrapped in an init_scope or callable in a function of defun(): "
+            f"{value} has a value only when the function runs; use `tf.Variable(lambda: ...)`"
+        )
 
     def _first_trace(self, flat, structure):
         self._may_create = True
@@ -459,7 +541,7 @@ def _shape_of_structure(structure):
         return ("dict", *((k, _shape_of_structure(structure[k])) for k in sorted(structure, key=str)))
     if isinstance(structure, (list, tuple)):
         return (type(structure).__name__, *(_shape_of_structure(x) for x in structure))
-    return "."
+    return composite_spec(structure) or "."
 
 
 class UnliftableError(Exception):
@@ -473,7 +555,7 @@ def lifted(tensor):
     if tensor.is_eager or not isinstance(tensor.graph, BodyGraph):
         return tensor
     graph = tensor.graph
-    outer = {inside: outside for outside, inside in graph.captures.items()}
+    outer = {inside: outside for outside, inside in graph._captures.items()}
     target = _outermost(graph)
     if target.executes:
         outer.update(graph.first_arguments)

@@ -170,7 +170,7 @@ def pruned(graph, feeds, fetches, name=None, input_signature=None):
     if not all(isinstance(f, Tensor) for f in feeds):
         raise ValueError(f"Feeds must be tensors, not {feeds}")
     wanted = [graph.as_graph_element(f) for f in nest.flatten(fetches, expand_composites=True)]
-    captured = graph.captures
+    captured = graph._captures
     known = {t: f"{t.op.name}_{t.value_index}" if t.value_index else t.op.name for t in [*feeds, *captured.values()]}
     body = BodyGraph(name or "pruned", graph.outer_graph)
     body._collections = dict(graph._collections)
@@ -186,7 +186,7 @@ def pruned(graph, feeds, fetches, name=None, input_signature=None):
         for t, stand_in in inside.items():
             stand_in._handle_data = t._handle_data
         body.inputs = [inside[t] for t in feeds]
-        body.captures = {outer: inside[t] for outer, t in captured.items() if t not in feeds}
+        body._captures = {outer: inside[t] for outer, t in captured.items() if t not in feeds}
         results = [inside[x] if x in inside else body.as_graph_element(x.name) for x in wanted]
         packed = nest.pack_sequence_as(fetches, results, expand_composites=True)
         made = WrappedFunction(body, packed, [t.op.name for t in body.inputs], (tuple(feeds), {}), feeds)

@@ -245,7 +245,7 @@ class _Walk:
             return op.inputs
         if graph not in self.captured:
             self.captured[graph] = {
-                inside: tensor for tensor, inside in graph.captures.items() if inside not in self.xs
+                inside: tensor for tensor, inside in graph._captures.items() if inside not in self.xs
             }
         outside = self.captured[graph]
         return [outside.get(t, t) for t in op.inputs]
@@ -254,8 +254,8 @@ class _Walk:
         """Ops of the function that is drawn, and of those around it, that use a tensor of a graph further out."""
         graph = self.graph
         while isinstance(graph, FuncGraph):
-            if tensor in graph.captures:
-                yield from graph.captures[tensor].consumers()
+            if tensor in graph._captures:
+                yield from graph._captures[tensor].consumers()
             graph = graph.outer_graph
 
     def visit(self, op, stops):

@@ -171,7 +171,9 @@ class GradientTape:
         if output_gradients is not None:
             output_gradients = [None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)]
         seeds = output_gradients or [None] * len(targets)
-        found = _backward(recording, targets, [source_of(s) for s in flat_sources], seeds, unconnected_gradients)
+        found = _backward(
+            recording, targets, [_recorded_source(recording, s) for s in flat_sources], seeds, unconnected_gradients
+        )
         return nest.pack_sequence_as(sources, found)
 
     def jacobian(
@@ -294,6 +296,18 @@ def source_of(x):
     if isinstance(tensor, Tensor) and graph.building_function and not tensor.is_in(graph):
         return graph.capture(tensor)
     return tensor
+
+
+def _recorded_source(recording, x):
+    """`source_of` as a tape heard of it: a function's tape may be asked inside of a branch of that function."""
+    tensor = x.handle if isinstance(x, Variable) and hasattr(x, "handle") else x
+    graph = get_default_graph()
+    while isinstance(tensor, Tensor) and graph.building_function:
+        inside = tensor if tensor.is_in(graph) else graph._captures.get(tensor)
+        if inside is not None and id(inside) in recording.watched:
+            return inside
+        graph = graph.outer_graph
+    return source_of(x)
 
 
 def _backward(recording, targets, sources, output_gradients, unconnected):

@@ -17,8 +17,8 @@ def test_tensors_from_outside_come_in_once(body):
     outside = tf.constant(2.0, name="outside")
     with body.as_default():
         result = outside * outside
-    assert list(body.captures) == [outside]
-    stand_in = body.captures[outside]
+    assert body.external_captures == [outside]
+    stand_in = dict(body.captures)[outside]
     assert stand_in.op.type == "Placeholder" and stand_in.graph is body
     assert list(result.op.inputs) == [stand_in, stand_in]
 

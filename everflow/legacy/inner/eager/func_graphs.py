@@ -17,10 +17,75 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
-from everflow.ops.functions.bodies import BodyGraph, returned
+from everflow.ops.functions.bodies import SHARED, BodyGraph, returned
 from everflow.ops.functions.traced import UnliftableError
 
-__all__ = ["FuncGraph", "UnliftableError", "func_graph_from_py_func", "lift_to_graph"]
+__all__ = [
+    "WHITELIST_COLLECTIONS",
+    "FuncGraph",
+    "UnknownArgument",
+    "UnliftableError",
+    "check_mutation",
+    "convert_structure_to_signature",
+    "device_stack_has_callable",
+    "dismantle_func_graph",
+    "func_graph_from_py_func",
+    "lift_to_graph",
+    "maybe_captured",
+]
+
+# Collections that a body shares with the graph around it.
+WHITELIST_COLLECTIONS = list(SHARED)
+
+
+class UnknownArgument:
+    """Stands in a signature for an argument that is no tensor and can't be written down."""
+
+
+def check_mutation(n1: Any, n2: Any) -> None:
+    """ValueError where two nests, the arguments before and after a function ran, aren't the same."""
+    nest.assert_same_structure(n1, n2, expand_composites=True)
+    pairs = zip(nest.flatten(n1, expand_composites=True), nest.flatten(n2, expand_composites=True), strict=True)
+    if any(one is not other for one, other in pairs):
+        raise ValueError(f"The function changes its arguments: {n1} were {n2} before")
+
+
+def convert_structure_to_signature(structure: Any, arg_names: Sequence[str] | None = None) -> Any:
+    """A nest with specs for tensors. Plain values stay; what is none of both is an `UnknownArgument`."""
+
+    def spec(path: tuple, value: Any) -> Any:
+        if not isinstance(value, (Tensor, TensorSpec)):
+            if isinstance(value, (int, float, bool, str, bytes, type(None), TypeSpec)):
+                return value
+            return getattr(value, "_type_spec", None) or UnknownArgument()
+        named = (arg_names[path[0]], *path[1:]) if arg_names else path
+        name = value.name if isinstance(value, TensorSpec) and value.name else "/".join(map(str, named))
+        return TensorSpec(value.shape, value.dtype.base_dtype, name)
+
+    return nest.map_structure_with_tuple_paths(spec, structure)
+
+
+def device_stack_has_callable(device_stack: Any) -> bool:
+    """Whether a device was given as a function."""
+    return any(callable(getattr(entry, "request", entry)) for entry in _entries(device_stack))
+
+
+def _entries(device_stack: Any) -> Iterable[Any]:
+    return device_stack.peek_objs() if hasattr(device_stack, "peek_objs") else device_stack
+
+
+def maybe_captured(tensor: Tensor) -> Tensor:
+    """What a tensor stands for that a body took of the graph around; any other tensor itself."""
+    if not tensor.is_eager and isinstance(tensor.graph, FuncGraph):
+        for outside, inside in tensor.graph.captures:
+            if inside is tensor:
+                return maybe_captured(outside)
+    return tensor
+
+
+def dismantle_func_graph(func_graph: FuncGraph) -> None:
+    """Let go of what a body uses of the graph around, so that it isn't kept any longer."""
+    func_graph.clear_captures()
 
 
 def func_graph_from_py_func(
@@ -85,7 +150,7 @@ def func_graph_from_py_func(
     packed = [None if x is None else next(held) for x in flat]
     graph.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
     graph.structured_input_signature = nest.map_structure_with_tuple_paths(_spec_at, (args, dict(kwargs)))
-    graph.inputs = [*graph.inputs, *graph.captures.values(), *(t for each in graph.deferred for t in each.inside)]
+    graph.inputs = [*graph.inputs, *graph._captures.values(), *(t for each in graph.deferred for t in each.inside)]
     return graph
 
 
@@ -141,7 +206,7 @@ def lift_to_graph(
     base = base_graph if base_graph is not None else wanted[0].graph
     made = {} if op_map is None else op_map
     stops = set(sources or ())
-    taken = {inside: outer for outer, inside in base.captures.items()} if isinstance(base, FuncGraph) else {}
+    taken = {inside: outer for outer, inside in base._captures.items()} if isinstance(base, FuncGraph) else {}
     forbidden = set(disallowed_placeholders or ())
     for op in _ops_behind(wanted, made, stops):
         if op.type == "Placeholder":

@@ -1,0 +1,1 @@
+"""TensorFlow's `python.platform`: what its unit tests take from it."""
