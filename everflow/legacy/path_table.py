@@ -277,7 +277,7 @@ python.ops            template                           : . ops.variables.templ
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
-                                                           ops.variables.eager_store legacy.inner.nn
+                                                           ops.variables.eager_store legacy.inner.ops.variable_scopes legacy.inner.nn
 python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
