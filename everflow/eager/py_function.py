@@ -16,6 +16,7 @@ from everflow.kernels.script import translated
 from everflow.ops.functions import python as script
 from everflow.ops.gradients.reverse import is_trainable
 from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.variables.variable import Variable
 
 if TYPE_CHECKING:
     from everflow.framework.hints import TensorLike
@@ -87,6 +88,10 @@ def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
         raise RuntimeError("The function returns a value, but none is expected.")
     converted = []
     for value, dtype in zip(values, types, strict=False):
+        if isinstance(value, Variable):
+            raise RuntimeError(
+                "Attempting to return a variable from an eagerly executed py_func: return its value, variable.value()"
+            )
         try:
             converted.append(convert_to_tensor(value, dtype))
         except ValueError as error:

@@ -143,9 +143,14 @@ def for_(
     again = session.function(body)
     values = list(input)
     stride = int(delta)
-    if stride == 0:
-        raise errors.InvalidArgumentError(None, None, "For: delta must not be zero")
-    for i in range(int(start), int(limit), stride):
+    first, end = int(start), int(limit)
+    if first == end:
+        return values
+    if (end - first) * stride <= 0:
+        raise errors.InvalidArgumentError(
+            None, None, f"Invalid start/limit/delta: {first} {end} {stride}; such steps never come to the limit"
+        )
+    for i in range(first, end, stride):
         values = again(torch.tensor(i, dtype=torch.int32), *values, step=step)
     return values
 

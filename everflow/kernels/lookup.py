@@ -174,6 +174,8 @@ class StaticTable(Table):
 
     def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
+        if not len(keys.reshape(-1)):
+            raise InvalidArgumentError(None, None, "keys and values cannot be empty tensors: a table needs an entry")
         self.fill(lambda: zip(self.keys_in(keys), _rows(values, self.keys_rank(keys))))
 
     def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
@@ -217,6 +219,8 @@ class DenseTable(Table):
             raise InvalidArgumentError(
                 None, None, f"Number of buckets must be at least 4 and a power of 2, got: {buckets}"
             )
+        if isinstance(empty_key, tuple) != isinstance(deleted_key, tuple) and deleted_key is not None:
+            raise InvalidArgumentError(None, None, "Empty and deleted keys must have the same shape")
         if empty_key == deleted_key:
             raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
         self.key_shape = key_shape
@@ -252,6 +256,16 @@ class DenseTable(Table):
                 self.slots[at], self.kept[at] = key, value
                 return
 
+    def check_shape_of(self, keys: AnyTensor) -> int:
+        # The first axis counts keys, whatever comes after it is a key.
+        if keys.ndim and tuple(keys.shape[1:]) != self.key_shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Expected key shape {_shape_text((len(keys), *self.key_shape))}, got {_shape_text(keys.shape)}",
+            )
+        return super().check_shape_of(keys)
+
     def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         self.check_shape_of(keys)
         self._check_keys(self.keys_in(keys))
@@ -278,7 +292,9 @@ class DenseTable(Table):
         pairs = list(zip(self.keys_in(keys), _rows(values, 1)))
         with self.lock:
             self.entries = {k: v for k, v in pairs if k not in (self.empty_key, self.deleted_key)}
-            self._lay_out(len(self.entries))
+            # What was exported were buckets: they are taken as they are.
+            self.slots = [key for key, _ in pairs]
+            self.kept = [None if key == self.empty_key else value for key, value in pairs]
 
     def remove(self, keys: AnyTensor) -> None:
         names = self.keys_in(keys)

@@ -217,7 +217,9 @@ def variable_shape(resource: ResourceVariable, *, out_type: DType) -> torch.Tens
 
 
 @kernel("DestroyResourceOp", writes=(0,))
-def destroy_resource(resource: ResourceVariable, *, ignore_lookup_error: bool, session: Session) -> None:
+def destroy_resource(resource: Any, *, ignore_lookup_error: bool, session: Session) -> None:
+    if hasattr(resource, "destroyed"):  # it has something to end
+        resource.destroyed()
     if isinstance(resource, ResourceVariable):
         if resource.value is None and not ignore_lookup_error:
             raise NotFoundError(None, None, resource.missing())

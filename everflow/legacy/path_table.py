@@ -244,7 +244,7 @@ python.ops            clustering_ops                     : ops.clustering legacy
 python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.* legacy.gen_ops
-python.ops            logging_ops                        : . ops.io.printing contrib.deprecated legacy.gen_ops
+python.ops            logging_ops                        : legacy.inner.ops.logging . ops.io.printing contrib.deprecated legacy.gen_ops
 python.ops            lookup_ops                         : lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
 python.ops            resources                          : ops.variables.resources
@@ -258,7 +258,7 @@ python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
-python.ops            script_ops                         : . ops.functions.python legacy.inner.ops.scripts
+python.ops            script_ops                         : legacy.inner.ops.scripts . ops.functions.python
 python.ops            stateful_random_ops                : ops.random.generators legacy.gen_ops
 python.ops.distributions bijector bijector_impl identity_bijector transformed_distribution : contrib.distributions.bijectors \
                                                            contrib.distributions
@@ -271,13 +271,13 @@ python.ops            standard_ops                       : . legacy.inner.nn leg
 python.ops            sdca_ops                           : . legacy.gen_ops
 python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.inner.ops.state_ops legacy.gen_ops
 python.ops            string_ops                         : strings . ops.strings.* legacy.gen_ops
-python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
+python.ops            summary_ops_v2                     : legacy.inner.ops.summaries summary.writing_ops
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template legacy.inner.ops.templates
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
-                                                           ops.variables.eager_store legacy.inner.nn
+                                                           ops.variables.eager_store legacy.inner.ops.variable_scopes legacy.inner.nn
 python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \

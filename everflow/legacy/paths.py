@@ -132,6 +132,16 @@ class _Served(types.ModuleType):
         )
         self.__dict__.update(_path=path, _sources=sources, __path__=[])  # a path makes it a package, with modules below
 
+    def __setattr__(self, name: str, value: object) -> None:
+        # Names that are switches say so: the others are of this module only.
+        plain = name.startswith("__") or isinstance(value, types.ModuleType)
+        for source in () if plain else self._sources:
+            setters = getattr(_load(source), "SETTERS", {}) if source.startswith("legacy.inner.") else {}
+            if name in setters:
+                setters[name](value)
+                return
+        super().__setattr__(name, value)
+
     def __getattr__(self, name: str):
         if name == "__all__":
             return self._starred()

@@ -11,18 +11,21 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import types
 
 from everflow.framework import dtypes, errors
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import (
     add_to_collection,
     control_dependencies,
     device,
     executing_eagerly,
     get_default_graph,
+    init_scope,
     name_scope,
 )
 from everflow.ops import array, math
@@ -43,38 +46,11 @@ from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWrite
 
 _uid = itertools.count()
 _BUCKETS = 30
+_NOT_OF_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 _WAV = b"\x10\x0b"  # what the audio plug-in wants to know: that sounds are WAV files
 
 
 # --- writers and steps --------------------------------------------------------------------------
-
-
-class _Writer(ResourceSummaryWriter):
-    """A writer that, when executing eagerly, can't be used again after `close`."""
-
-    _closed = False
-
-    def _check_open(self):
-        if self._closed:
-            raise RuntimeError("SummaryWriter is already closed")
-
-    def set_as_default(self):
-        self._check_open()
-        super().set_as_default()
-
-    def as_default(self):
-        self._check_open()
-        return super().as_default()
-
-    def flush(self):
-        return None if self._closed else super().flush()
-
-    def close(self):
-        if self._closed:
-            return None
-        result = super().close()
-        self._closed = executing_eagerly()
-        return result
 
 
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
@@ -86,20 +62,35 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
     """
     if logdir is None:
         raise ValueError("logdir cannot be None")
-    with name_scope(name, "create_file_writer"), device("cpu:0"):
+    given = {"logdir": logdir, "max_queue": max_queue, "flush_millis": flush_millis, "filename_suffix": filename_suffix}
+    # The writer belongs to the program, not to the function that happens to be traced.
+    with init_scope(), name_scope(name, "create_file_writer"), device("cpu:0"):
+        if executing_eagerly():
+            _check_values(given)
         logdir = convert_to_tensor(logdir, dtype=dtypes.string)
-        max_queue = convert_to_tensor(10 if max_queue is None else max_queue, dtype=dtypes.int32)
-        flush_millis = convert_to_tensor(2 * 60 * 1000 if flush_millis is None else flush_millis, dtype=dtypes.int32)
+        max_queue = constant(10) if max_queue is None else max_queue
+        flush_millis = constant(2 * 60 * 1000) if flush_millis is None else flush_millis
+        suffix = constant(".v2") if filename_suffix is None else filename_suffix
         # Several writers of one second and folder have files of their own.
-        unique = constant(f".{os.getpid()}.{next(_uid)}")
-        suffix = unique + (constant(".v2") if filename_suffix is None else convert_to_tensor(filename_suffix))
+        suffix = constant(f".{os.getpid()}.{next(_uid)}") + suffix
 
         def begin(resource):
             return raw.CreateSummaryFileWriter(
                 writer=resource, logdir=logdir, max_queue=max_queue, flush_millis=flush_millis, filename_suffix=suffix
             )
 
-        return _Writer(f"anonymous_{next(_uid)}" if executing_eagerly() else name, begin)
+        shared_name = f"anonymous_{next(_uid)}" if executing_eagerly() else name
+        return ResourceSummaryWriter(shared_name, begin, v2=True)
+
+
+def _check_values(given):
+    """Complain about a tensor without a value: a writer of eager execution is made at once."""
+    for argument, value in given.items():
+        if isinstance(value, Tensor) and not value.is_eager:
+            raise ValueError(
+                f'Invalid graph Tensor argument "{argument}={value}" to create_file_writer when executing eagerly: it has'
+                " no value yet. Pass a value, or make the writer in the graph."
+            )
 
 
 def create_noop_writer():
@@ -130,7 +121,8 @@ def _summary_scope(name, default_name="summary", values=None):
     """(tag, scope) for a summary: the tag is the name below the name scopes around it."""
     name = name or default_name
     outer = get_default_graph().get_name_scope()
-    with name_scope(name, default_name, values) as scope:
+    # Tags may hold any letters, scopes can't.
+    with name_scope(_NOT_OF_SCOPES.sub("", name) or None, default_name, values) as scope:
         yield f"{outer}/{name}" if outer else name, scope
 
 

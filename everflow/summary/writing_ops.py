@@ -13,6 +13,7 @@ import getpass
 import os
 import re
 import threading
+import weakref
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -91,21 +92,35 @@ class SummaryWriter(abc.ABC):
 
 
 class ResourceSummaryWriter(SummaryWriter):
-    """A writer that is a resource."""
+    """A writer that is a resource.
 
-    def __init__(self, shared_name, init_op_fn, name=None):
+    One of TensorFlow 2 (`v2`) belongs to this object when executing eagerly: it can't be used after `close`, and goes
+    when the object does.
+    """
+
+    def __init__(self, shared_name, init_op_fn, name=None, v2=False):
         super().__init__()
         self._resource = raw.SummaryWriter(shared_name=shared_name, name=name)
         self._init_op_fn = init_op_fn
         self._init_op = init_op_fn(self._resource)
+        self._v2, self._closed = v2, False
         if not executing_eagerly():
             add_to_collection(_WRITERS, self._init_op)
+        elif v2:
+            self._resource_deleter = weakref.finalize(self, _destroy, get_default_graph(), self._resource)
+            self._resource_deleter.atexit = False  # files are closed then by themselves
+
+    def _check_open(self):
+        if self._closed:
+            raise RuntimeError("SummaryWriter is already closed")
 
     def set_as_default(self):
+        self._check_open()
         current.writer = self
 
     @contextlib.contextmanager
     def as_default(self):
+        self._check_open()
         before, current.writer = current.writer, self
         try:
             yield self
@@ -114,14 +129,25 @@ class ResourceSummaryWriter(SummaryWriter):
             current.writer = before
 
     def init(self):
+        self._check_open()
         return self._init_op_fn(self._resource)
 
     def flush(self):
-        return flush(self)
+        return None if self._closed else flush(self)
 
     def close(self):
+        if self._closed:
+            return None
         with control_dependencies([self.flush()]), device("cpu:0"):
-            return raw.CloseSummaryWriter(writer=self._resource)
+            result = raw.CloseSummaryWriter(writer=self._resource)
+        self._closed = self._v2 and executing_eagerly()
+        return result
+
+
+def _destroy(graph, resource):
+    """Forget a resource of eager execution (`graph`), whatever is drawn when its owner goes."""
+    with graph.as_default(), control_dependencies(None):
+        raw.DestroyResourceOp(resource=resource, ignore_lookup_error=True)
 
 
 class NoopSummaryWriter(SummaryWriter):

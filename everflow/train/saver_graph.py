@@ -15,6 +15,7 @@ from everflow.framework.static_values import known_value
 from everflow.ops import array
 from everflow.ops.array.constants import constant, placeholder_with_default
 from everflow.ops.control_flow.grouping import group, with_dependencies
+from everflow.ops.lookup.static import LookupInterface
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
@@ -98,6 +99,8 @@ def named(var_list):
     for item in sorted(var_list, key=lambda v: v.name) if isinstance(var_list, (set, frozenset)) else var_list:
         if isinstance(item, SaveableObject):
             found[item.name] = item
+        elif isinstance(item, LookupInterface):
+            found[item.resource_handle._op_name] = item
         elif isinstance(item, Variable) and item._get_save_slice_info() is not None:
             name = item._get_save_slice_info().full_name
             if not isinstance(found.setdefault(name, []), list):
@@ -145,6 +148,9 @@ def _saveables(name, thing):
         yield thing._saveable(name)
     elif isinstance(thing, SaveableObject):
         yield thing
+    elif isinstance(thing, LookupInterface):
+        for make in thing._gather_saveables_for_checkpoint().values():
+            yield make(name)
     elif isinstance(thing, (list, tuple, PartitionedVariable)):
         parts = list(thing)
         for part in parts:

@@ -4,6 +4,8 @@ by the others.
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -11,11 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
+from everflow.formats import records
 from everflow.formats.event_database import EventDatabaseWriter
-from everflow.formats.event_files import EventFileWriter
+from everflow.formats.event_files import open_event_file
 from everflow.framework.errors import DataLossError, NotFoundError
 from everflow.kernels.io import summaries
 from everflow.kernels.registry import kernel
+from everflow.platform import file_io
 from everflow.protos.event_pb2 import Event
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.summary_pb2 import Summary, SummaryMetadata
@@ -29,7 +33,37 @@ if TYPE_CHECKING:
 
 
 _M = TypeVar("_M", bound=Message)
-_Writer: TypeAlias = EventFileWriter | EventDatabaseWriter
+
+
+class EventFile:
+    """An event file that is there at once, and takes events in when more than `max_queue` wait, or after a while."""
+
+    def __init__(self, folder: str, max_queue: int, flush_seconds: float, suffix: str) -> None:
+        self._max_queue, self._flush_seconds = max_queue, flush_seconds
+        self._waiting: list[Event] = []
+        self._lock = threading.Lock()
+        file_io.recursive_create_dir(folder)
+        _, self._file = open_event_file(os.path.join(folder, "events"), suffix)
+        self.flush()
+
+    def add_event(self, event: Event) -> None:
+        self._waiting.append(event)
+        if len(self._waiting) > self._max_queue or time.monotonic() > self._flush_at:
+            self.flush()
+
+    def flush(self) -> None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            self._file.write(b"".join(records.encode(event.SerializeToString()) for event in waiting))
+            self._file.flush()
+            self._flush_at = time.monotonic() + self._flush_seconds
+
+    def close(self) -> None:
+        self.flush()
+        self._file.close()
+
+
+_Writer: TypeAlias = EventFile | EventDatabaseWriter
 
 
 class SummaryWriter:
@@ -56,6 +90,11 @@ class SummaryWriter:
                 f"Resource localhost/{self.name}/SummaryWriter does not exist: it isn't initialized, or is closed.",
             )
         return self._file
+
+    def destroyed(self) -> None:
+        """Nobody holds the resource any more: what was written is in the file."""
+        if self._file is not None:
+            self.close()
 
     def close(self) -> None:
         self.file.close()
@@ -85,7 +124,7 @@ def create_summary_file_writer(
     filename_suffix: Strings,
 ) -> None:
     folder, suffix = logdir.item().decode(), filename_suffix.item().decode()
-    writer.open(EventFileWriter, folder, int(max_queue), int(flush_millis) / 1000.0, suffix)
+    writer.open(EventFile, folder, int(max_queue), int(flush_millis) / 1000.0, suffix)
 
 
 @kernel("CreateSummaryDbWriter")
@@ -196,4 +235,5 @@ def _from_string(kind: type[_M], text: bytes) -> _M:
     try:
         return kind.FromString(text)
     except DecodeError as e:
-        raise DataLossError(None, None, f"Bad tf.{kind.__name__} binary proto tensor string") from e
+        name = f"tf.{'compat.v1.' if kind is Summary else ''}{kind.__name__}"
+        raise DataLossError(None, None, f"Bad {name} binary proto tensor string") from e

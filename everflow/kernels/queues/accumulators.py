@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session, Step
 
 
-_SparseGradient: TypeAlias = tuple[
-    list[int], torch.Tensor, list[int] | None
-]  # indices, values, shape where it is known
+# Indices, values, and the shape where it is known.
+_SparseGradient: TypeAlias = tuple[torch.Tensor, torch.Tensor, list[int] | None]
 _A = TypeVar("_A", bound="Accumulator")
 
 
@@ -109,27 +108,26 @@ class SparseAccumulator(Accumulator):
 
     def check(self, gradient: _SparseGradient) -> None:
         indices, values, shape = gradient
-        if values.ndim < 1 or len(indices) != len(values):
+        if indices.ndim != 1:
             raise InvalidArgumentError(
-                None, None, f"Expected {len(indices)} non-empty input values, got {len(values) if values.ndim else 0}"
+                None, None, f"Input indices should be vector but received shape: {shape_text(indices.shape)}"
             )
+        if values.ndim < 1:
+            raise InvalidArgumentError(None, None, "Values cannot be 0-dimensional.")
+        if len(indices) != len(values):
+            raise InvalidArgumentError(None, None, f"Expected {len(indices)} non-empty input values, got {len(values)}")
         known = self.shape
         if known is None and shape is not None:
             known = shape
         if known is None:
             return
+        if shape is not None and self.shape is not None:
+            self._check_given_shape(shape, self.shape)
         if values.ndim < len(known):
             raise InvalidArgumentError(
                 None, None, f"Shape mismatch: expected values rank at least {len(known)}, got {values.ndim}"
             )
-        if shape is not None and self.shape is not None:
-            if len(shape) != len(self.shape) or any(
-                k is not None and g not in (k, -1) for k, g in zip(self.shape, shape, strict=True)
-            ):
-                raise InvalidArgumentError(
-                    None, None, f"Shape mismatch: expected shape {shape_text(self.shape)}, got {shape_text(shape)}"
-                )
-        for i, index in enumerate(indices):
+        for i, index in enumerate(indices.tolist()):
             if known[0] is not None and known[0] >= 0 and index >= known[0]:
                 raise InvalidArgumentError(
                     None,
@@ -142,9 +140,22 @@ class SparseAccumulator(Accumulator):
                     None, None, f"Shape mismatch: expected values dim {axis} to be {size}, got {values.shape[axis]}"
                 )
 
+    @staticmethod
+    def _check_given_shape(shape: list[int], known: list) -> None:
+        """Complain about a gradient whose shape is said to be another than that of the accumulator."""
+        if len(shape) < len(known):
+            raise InvalidArgumentError(
+                None, None, f"Shape mismatch: expected shape rank at least {len(known)}, got {len(shape)}"
+            )
+        for axis, (size, given) in enumerate(zip(known, shape)):
+            if size is not None and given not in (size, -1):
+                raise InvalidArgumentError(
+                    None, None, f"Shape mismatch: expected shape dim {axis} to be {size}, got {given}"
+                )
+
     def add(self, gradient: _SparseGradient) -> None:
         indices, values, _ = gradient
-        new = [[index, value.clone(), 1] for index, value in zip(indices, values, strict=True)]
+        new = [[index, value.clone(), 1] for index, value in zip(indices.tolist(), values, strict=True)]
         if not self.rows:
             self.rows = new
             return
@@ -250,7 +261,7 @@ def sparse_apply_gradient(
     has_known_shape: bool,
 ) -> None:
     shape = gradient_shape.tolist() if has_known_shape else None
-    handle.apply(int(local_step), (gradient_indices.tolist(), gradient_values, shape))
+    handle.apply(int(local_step), (gradient_indices, gradient_values, shape))
 
 
 @acting("SparseAccumulatorTakeGradient", waits=Waits.TAKES)

@@ -11,6 +11,7 @@ import torch
 
 from everflow.framework.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
+from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import Waits
 from everflow.kernels.queues.queues import copied, rows_of, shape_text, shared_resource, stacked
 from everflow.kernels.registry import acting, kernel, reading
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from everflow.framework.dtypes import DType
-    from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.tensors import AnyTensor, Strings
 
@@ -32,7 +32,9 @@ class Barrier:
 
     def __init__(self, name: str, component_types: list[DType], shapes: list[TensorShape]) -> None:
         self.name, self.types = name, tuple(component_types)
-        self.shapes = [s.as_list() for s in shapes] if shapes else None
+        self.shapes = [
+            s.as_list() if s.ndims is not None else None for s in shapes or [TensorShape(None)] * len(self.types)
+        ]
         self.condition = renewed(threading.Condition())
         self.closed = self.cancelled = False
         self.incomplete: dict = {}  # key → (index of the insertion, components)
@@ -112,8 +114,19 @@ def barrier(
         raise InvalidArgumentError(
             None, None, f"A barrier of {len(component_types)} components was given {len(shapes)} shapes"
         )
+
+    def agree(found: Barrier) -> None:
+        mine = Barrier(shared_name, component_types, shapes)
+        for what, wanted, has in (("types", mine.types, found.types), ("shapes", mine.shapes, found.shapes)):
+            if wanted != has:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Shared barrier '{shared_name}' has component {what} {has}, but the requested component {what} are {wanted}",
+                )
+
     return shared_resource(
-        "barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes)
+        "barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes), agree
     )
 
 
@@ -129,11 +142,12 @@ def insert_many(handle: Barrier, keys: Strings, values: AnyTensor, *, component_
         )
     if 0 in values.shape[1:]:
         raise InvalidArgumentError(None, None, f"Empty tensors are not supported, but got {shape_text(values.shape)}")
-    if handle.shapes is not None and list(values.shape[1:]) != handle.shapes[component_index]:
+    expected = handle.shapes[component_index]
+    if expected is not None and list(values.shape[1:]) != expected:
         raise InvalidArgumentError(
             None,
             None,
-            f"Shape mismatch in component {component_index}: expected {shape_text(handle.shapes[component_index])}, "
+            f"Shape mismatch in component {component_index}: expected {shape_text(expected)}, "
             f"got {shape_text(values.shape[1:])}",
         )
     handle.insert(component_index, list(keys), rows_of(copied(values)))

@@ -8,6 +8,7 @@ from everflow.ops.control_flow import switches
 from everflow.ops.control_flow.conditionals import _case as _case_helper
 from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, enclosing
 from everflow.ops.control_flow.contexts import check_input_context as CheckInputFromValidContext
+from everflow.ops.control_flow.contexts import in_xla_cluster as GraphOrParentsInXlaContext
 from everflow.ops.control_flow.contexts import is_loop_constant_enter as IsLoopConstantEnter
 from everflow.ops.control_flow.contexts import is_loop_enter as IsLoopEnter
 from everflow.ops.control_flow.contexts import is_loop_exit as IsLoopExit
@@ -128,15 +129,6 @@ def InXlaContext(graph):
     return GetContainingXLAContext(graph._get_control_flow_context()) is not None
 
 
-def GraphOrParentsInXlaContext(graph):
-    """Whether what a graph makes now, or the graphs around it, is in a cluster for XLA."""
-    while graph is not None:
-        if InXlaContext(graph):
-            return True
-        graph = graph.outer_graph
-    return False
-
-
 class XLAControlFlowContext(ControlFlowContext):
     """Base class of contexts that are compiled as a whole."""
 
@@ -158,6 +150,17 @@ def __getattr__(name):
     if name == "_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE":
         return switches._outputs_all_intermediates
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+
+
+def _enable(state):
+    (switches.enable_control_flow_v2 if state else switches.disable_control_flow_v2)()
+
+
+# What programs switch by giving the name another value.
+SETTERS = {
+    "ENABLE_CONTROL_FLOW_V2": _enable,
+    "_EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE": set_output_all_intermediates,
+}
 
 
 def IsMerge(op):

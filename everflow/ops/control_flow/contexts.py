@@ -58,6 +58,21 @@ def enclosing(context, test):
     return context
 
 
+def in_xla_cluster(graph):
+    """Whether what a graph makes now, or a graph around it, is in a cluster for XLA."""
+    while graph is not None:
+        if enclosing(graph._get_control_flow_context(), lambda c: c.IsXLAContext()) is not None:
+            return True
+        graph = graph.outer_graph
+    return False
+
+
+def mark_for_lowering(op):
+    """Say that TensorFlow may run a functional op as Switch and Merge, which XLA takes as it is."""
+    if not in_xla_cluster(op.graph):
+        op.attrs["_lower_using_switch_merge"] = True
+
+
 def check_input_context(op, input_op):
     """Raise where an op takes an output of a loop that it is not in."""
     input_loop = output_context(input_op)

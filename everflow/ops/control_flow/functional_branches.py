@@ -14,6 +14,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
+from everflow.ops.control_flow.contexts import mark_for_lowering
 from everflow.ops.control_flow.primitives import check_pairs
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
@@ -140,7 +141,7 @@ class _Branch:
         self.name = unique_name(f"{scope}{which}".replace("/", "_"))
         outer = get_default_graph()
         self.graph = graph = BodyGraph(self.name, outer)
-        graph.orders_state = getattr(outer, "orders_state", False)
+        graph.belong_to(outer)
         self.selector = selector
         with graph.as_default():
             self.original = function()
@@ -176,7 +177,7 @@ def _build(selector, values, functions, like, shapes, by_index, name=None):
         build = raw.If if any(f.op_definition.is_stateful for f in functions) else raw.StatelessIf
         made = build(cond=selector, then_branch=calls[0], else_branch=calls[1], **options)
     op = made[0].op if like else get_default_graph().get_operations()[-1]
-    op.attrs["_lower_using_switch_merge"] = True
+    mark_for_lowering(op)
     for tensor, result, shape in zip(op.outputs, like, shapes):
         tensor.set_shape(shape)
         tensor._handle_data = result._handle_data

@@ -17,6 +17,7 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.array.constants import constant
+from everflow.ops.control_flow.contexts import mark_for_lowering
 from everflow.ops.control_flow.loops import check_invariant, iteration_limit
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
@@ -65,7 +66,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
 
     def draw(which):
         drawn = BodyGraph(unique_name(flat_name + which), graph)
-        drawn.orders_state = getattr(graph, "orders_state", False)
+        drawn.belong_to(graph)
         with drawn.as_default():
             inputs = [drawn.add_input(t.dtype, t.op.name, []) for t in (counter, limit)]
             for tensor, shape in zip(tensors, invariants):
@@ -98,7 +99,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:
                 raise TypeError(
-                    f"Loop var {start.name} enters the loop with type {start.dtype!r} and comes round with {after.dtype!r}"
+                    f"Loop var {start.name} enters the loop with type {start.dtype!s} but has type {after.dtype!s} after 1 iteration."
                 )
             check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]
@@ -134,7 +135,7 @@ def _build_while(values, functions, shapes, parallel_iterations, name=None):
         name=name,
     )
     op = made[0].op
-    op.attrs["_lower_using_switch_merge"] = True
+    mark_for_lowering(op)
     for tensor, value, shape in zip(op.outputs, values, shapes):
         tensor.set_shape(shape)
         tensor._handle_data = value._handle_data

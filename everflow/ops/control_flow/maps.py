@@ -84,7 +84,12 @@ def map_fn(
         dtypes = nest.flatten(dtype) if dtype is not None else [t.dtype for t in flat]
         like = dtype if dtype is not None else elems
         if flat[0].shape.rank is not None and flat[0].shape.rank < 1:
-            raise ValueError("elems must have at least one dimension to go along; got a scalar")
+            several = nest.is_sequence(elems)
+            raise ValueError(
+                "The tensors in elems must have at least one dimension to go along, and are not scalars"
+                if several
+                else "elems must have at least one dimension to go along, and is not a scalar"
+            )
         count = _length(flat[0])
         arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True) for t in flat]
         arrays = [a.unstack(t) for a, t in zip(arrays, flat)]

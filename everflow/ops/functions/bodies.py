@@ -80,6 +80,14 @@ class BodyGraph(FuncGraph):
         self._collections = {k: v if k in SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creator_stack = outer_graph._variable_creator_stack
 
+    def belong_to(self, graph):
+        """Be a part of a graph, as branches and loops are: collections are that graph's, and its devices are those of
+        the op that stands for the body.
+        """
+        self.orders_state = getattr(graph, "orders_state", False)
+        self._collections = graph._collections
+        self._device_stack = []
+
     def control_dependencies(self, control_inputs):
         """As a graph's; on operations of graphs around, each call waits as a whole."""
         if control_inputs is None:

@@ -50,6 +50,14 @@ def While(input_, cond, body, name=None, hostmem=None):
     if cond.captured_inputs:
         raise ValueError("While's cond must use nothing of the graph around: pass it in input_")
     input_, count, captured = [convert_to_tensor(x) for x in input_], len(input_), body.captured_inputs
+    if len(_result_types(cond)) != 1:
+        raise InvalidArgumentError(
+            None, None, f"Expected a single scalar from the loop's condition, got {len(_result_types(cond))} tensors."
+        )
+    if len(_result_types(body)) != count:
+        raise InvalidArgumentError(
+            None, None, f"While loop body returned {len(_result_types(body))} arguments. Expected: {count}"
+        )
     if _result_types(body) != [t.dtype.base_dtype for t in input_]:
         given = [t.dtype.name for t in input_]
         raise InvalidArgumentError(None, None, f"A loop over {given} has a body that gives {_result_types(body)}")

@@ -55,6 +55,18 @@ def registered(token: str | bytes) -> PyFunction:
     return found
 
 
+def forget(token: Owned) -> None:
+    """Take a function away before its graph goes."""
+    with _lock:
+        _functions.pop(token.key, None)
+
+
+def count() -> int:
+    """How many functions are registered now."""
+    with _lock:
+        return len(_functions)
+
+
 def _register(function: PyFunction, graph) -> Owned:
     """A token for a function; the graph that uses it keeps it alive."""
     token = Owned(b"pyfunc_%d" % next(_tokens), secrets.token_hex(8))
@@ -99,10 +111,10 @@ def py_func(func, inp, Tout, stateful=True, name=None):
         array([0.       , 1.1752012], dtype=float32)
     """
     check_callable(func)
-    if isinstance(func, np.ufunc):
-        raise TypeError(f"func can't be a ufunc of numpy, which nobody can refer to weakly: put {func} into a function")
     if executing_eagerly():
         return _call(func, inp, Tout)
+    if isinstance(func, np.ufunc):
+        raise TypeError(f"func can't be a ufunc of numpy, which nobody can refer to weakly: put {func} into a function")
     several = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
     token = register(func, types)

@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import add_to_collection, control_dependencies, device, name_scope
+from everflow.framework.scopes import add_to_collection, control_dependencies, device, executing_eagerly, name_scope
 from everflow.ops.lookup.static import (
     FastHashSpec,
     IdTableWithHashBuckets,
@@ -85,7 +85,6 @@ class TextFileInitializer(TableInitializerBase):
                 if isinstance(filename, Tensor)
                 else convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
             )
-        add_to_collection(GraphKeys.ASSET_FILEPATHS, path)
         return path
 
     @property
@@ -109,6 +108,9 @@ class TextFileInitializer(TableInitializerBase):
                 delimiter=self._delimiter,
             )
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
+        # A name that is only known when the graph runs names no file to take along.
+        if not executing_eagerly() and filename.op.type == "Const":
+            add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
 
 
@@ -151,7 +153,10 @@ def _check_file(vocabulary_file, vocab_size):
     if vocabulary_file is None or (isinstance(vocabulary_file, (str, bytes)) and not vocabulary_file):
         raise ValueError(f"vocabulary_file must name a file; got {vocabulary_file!r}")
     if vocab_size is not None and vocab_size < 1:
-        raise ValueError(f"vocab_size must be above zero, not {vocab_size}; leave it out for all of {vocabulary_file}")
+        raise ValueError(
+            f"vocab_size must be greater than 0, got {vocab_size}. vocabulary_file: {vocabulary_file}; leave it out for"
+            " the whole file"
+        )
 
 
 def index_table_from_file(

@@ -18,7 +18,7 @@ class TableSaveable(SaveableObject):
         super().__init__(table, [SaveSpec(keys, "", name + "-keys"), SaveSpec(values, "", name + "-values")], name)
 
     def restore(self, restored_tensors, restored_shapes):
-        with colocate_with(self.op.resource_handle):
+        with name_scope(f"{self.name}_table_restore"), colocate_with(self.op.resource_handle):
             return raw.LookupTableImportV2(self.op.resource_handle, restored_tensors[0], restored_tensors[1])
 
 

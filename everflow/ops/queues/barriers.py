@@ -6,7 +6,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
-from everflow.ops.queues.queues import as_type_list
+from everflow.ops.queues.queues import as_shape_list, as_type_list
 from everflow.ops.shape_rules import reference_handle, scalar_output
 
 
@@ -15,16 +15,16 @@ class Barrier:
 
     def __init__(self, types, shapes=None, shared_name=None, name="barrier"):
         self._types = as_type_list(types)
-        if shapes is not None:
-            shapes = [TensorShape(s) for s in shapes]
-            if not all(s.is_fully_defined() for s in shapes):
-                raise ValueError(f"All shapes must be fully defined: {shapes}")
-            if any(s.num_elements() == 0 for s in shapes):
-                raise ValueError("Empty tensors are not supported, but received a shape with a size of 0")
-        # Another number of shapes than of types is refused when the barrier is made; none leaves them open.
-        known = bool(shapes) and len(shapes) == len(self._types)
-        self._shapes = shapes if known else [TensorShape(None) for _ in self._types]
-        self._barrier_ref = raw.Barrier(component_types=self._types, shapes=shapes, shared_name=shared_name, name=name)
+        self._shapes = as_shape_list(shapes)
+        if self._shapes is None:
+            self._shapes = [TensorShape(None) for _ in self._types]
+        for i, shape in enumerate(self._shapes):
+            if shape.num_elements() == 0:
+                raise ValueError(f"Empty tensors are not supported, but received shape '{shape}' at index {i}")
+        # Another number of shapes than of types is refused when the barrier is made.
+        self._barrier_ref = raw.Barrier(
+            component_types=self._types, shapes=self._shapes, shared_name=shared_name, name=name
+        )
         self._name = self._barrier_ref._op_name.split("/")[-1]
 
     barrier_ref = property(lambda self: self._barrier_ref, doc="The tensor that stands for the barrier in ops.")
@@ -54,7 +54,7 @@ class Barrier:
         batch = TensorShape([None if count is None else int(count)])
         taken.indices.set_shape(batch)
         taken.keys.set_shape(batch)
-        for value, shape in zip(taken.values, self._shapes, strict=True):
+        for value, shape in zip(taken.values, self._shapes):
             value.set_shape(batch.concatenate(shape))
         return taken
 

@@ -98,10 +98,11 @@ class CriticalSection:
         """Let the lock wait for what comes from outside, so that it is held as short as can be; the resources among it."""
         inside = set(drawn)
         outside = dict.fromkeys(t for op in drawn for t in op.inputs if t.op not in inside and t.op is not lock_op)
-        resources = {t for t in outside if t.dtype.base_dtype == dtypes.resource}
+        resources = [t for t in outside if t.dtype.base_dtype == dtypes.resource]
         if any(map(self._is_own, resources)):
             raise ValueError(
-                f"fn uses the CriticalSection that it is to run in, {self._handle.name}: it would wait for itself, which deadlocks"
+                f"fn attempts to directly access the CriticalSection in which it would be running, {self._handle.name}: it"
+                " would wait for itself, which deadlocks"
             )
         if outside:
             lock_op._add_control_input(group(*dict.fromkeys(t.op for t in outside)))
@@ -120,11 +121,11 @@ class CriticalSection:
         for other in executions:
             if other.handle is self._handle or not (exclusive or other.exclusive_resource_access):
                 continue
-            shared = resources & other.resources
+            shared = [t for t in resources if any(t is o for o in other.resources)]
             if shared:
                 raise ValueError(
                     f"{sorted(t.name for t in shared)} would be used under two locks, {self._handle} and {other.handle} (at "
-                    f"{other.op.name}), one of which wants them for itself; exclusive_resource_access=False lets both have them."
+                    f"{other.op.name}), one of which requested exclusive resource access; exclusive_resource_access=False lets both have them."
                 )
         executions.append(_Execution(lock_op, self._handle, resources, exclusive))
 

@@ -207,6 +207,8 @@ class _ScopesOfGraph(threading.local):
         # By the first part of the name, so that closing a scope looks at its neighbours only.
         self._counts: dict[str, dict[str, int]] = {}
 
+    current_scope = property(lambda self: self.current, doc="The scope that is open, as TensorFlow calls it.")
+
     def open(self, name):
         counts = self._bucket(name)
         counts[name] = counts.get(name, 0) + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import traceback
 
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_collection
@@ -129,6 +130,7 @@ class Template(Trackable):
         self._custom_getter = custom_getter
         self._called = False
         self._variable_scope = None
+        self._made_at = traceback.format_stack()[:-1]
         if create_scope_now:
             # Ops come into a name scope at each call; none is opened for them yet.
             with self._new_scope(auxiliary_name_scope=False) as scope:
@@ -146,6 +148,16 @@ class Template(Trackable):
             return self._call(args, kwargs)
 
     def _call(self, args, kwargs):
+        """Call the function; an error also tells where the template was made, which may be far from the call."""
+        try:
+            return self._checked_call(args, kwargs)
+        except Exception as error:
+            if error.args and isinstance(error.args[0], str):
+                text = f"{error.args[0]}, originally defined at:\n{''.join(self._made_at)}"
+                error.args = (text, *error.args[1:])
+            raise
+
+    def _checked_call(self, args, kwargs):
         """Call the function; a later call that makes trainable variables without `get_variable` raises."""
         before = len(self._all_trainable())
         global_before = len(get_collection(GraphKeys.GLOBAL_VARIABLES))

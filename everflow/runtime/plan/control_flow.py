@@ -29,6 +29,13 @@ Path = tuple[str, ...]  # names of the frames around something, the outermost fi
 DEAD = None  # the guard of a node that can never run: it needs both sides of a branch
 
 
+def origin(edge: Edge) -> Edge:
+    """Where something comes from that branches and loops only let in, as they do with resources."""
+    while edge[0].type in SWITCH or edge[0].type in ENTER:
+        edge = edge[0].inputs[0]
+    return edge
+
+
 class Unstructured(Exception):
     """A graph's control flow is not that of loops and branches."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from everflow.framework import dtypes
 from everflow.kernels.facts import Memory, Waits
 from everflow.runtime.plan.collectives import turn
-from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame, Unstructured
+from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame, Unstructured, origin
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
@@ -283,7 +283,7 @@ def _one_at_a_time(items: list[Item], needed: _Needed) -> None:
         if isinstance(item, Node) and item.type == "ConsumeMutexLock":
             ends.setdefault(item.inputs[0][0], set()).add(item)
         elif isinstance(item, Node) and item.type == "MutexLock":
-            sections.setdefault(item.inputs[0], []).append(item)
+            sections.setdefault(origin(item.inputs[0]), []).append(item)
     for of_one_lock in sections.values():
         for lock, following in zip(of_one_lock, of_one_lock[1:], strict=False):
             needed[following] |= ends.get(lock, set())

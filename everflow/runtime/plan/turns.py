@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from everflow.framework import dtypes
 from everflow.kernels.facts import Effect, Memory, Waits
 from everflow.runtime.plan.collectives import turn
+from everflow.runtime.plan.control_flow import origin
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.tokens import KINDS, Iteration, Layout, around
 
@@ -123,7 +124,7 @@ class Turns:
         ends: dict[tuple, list[Node]] = {}
         for node in self._layout.nodes:
             if node.type == "MutexLock":
-                earlier = ends.setdefault(node.inputs[0], [])
+                earlier = ends.setdefault(origin(node.inputs[0]), [])
                 self._uses.setdefault(node, []).extend(earlier)
                 earlier += [u for u, _, _ in self._layout.users[node] if u.type == "ConsumeMutexLock"]
 

@@ -20,6 +20,8 @@ __all__ = ["cond_v2", "indexed_case", "while_loop"]
 
 def cond_v2(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str = "cond") -> Any:
     """`tf.cond` as an `If`."""
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool", pred)
     with name_scope(name) as scope:
         return functional_cond(convert_to_tensor(pred), true_fn, false_fn, scope)
 
