@@ -287,6 +287,8 @@ python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.ope
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
 python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
+python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.operator_cases
+python.ops.linalg     registrations_util                 : ops.linalg.operators.hints
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
