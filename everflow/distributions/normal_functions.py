@@ -17,8 +17,10 @@ from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import where_v2
 
 # Below the first number log_ndtr is a series; above the second its logarithm is taken from the other side.
-_SERIES_BELOW = {dtypes.float64: -20.0, dtypes.float32: -10.0}
-_MIRRORED_ABOVE = {dtypes.float64: 8.0, dtypes.float32: 5.0}
+LOGNDTR_FLOAT64_LOWER, LOGNDTR_FLOAT32_LOWER = np.array(-20.0, np.float64), np.array(-10.0, np.float32)
+LOGNDTR_FLOAT64_UPPER, LOGNDTR_FLOAT32_UPPER = np.array(8.0, np.float64), np.array(5.0, np.float32)
+_SERIES_BELOW = {dtypes.float64: LOGNDTR_FLOAT64_LOWER, dtypes.float32: LOGNDTR_FLOAT32_LOWER}
+_MIRRORED_ABOVE = {dtypes.float64: LOGNDTR_FLOAT64_UPPER, dtypes.float32: LOGNDTR_FLOAT32_UPPER}
 
 # Polynomials of the inverse, highest power first: (numerator, denominator) in the middle and in two zones of the tails.
 
@@ -79,8 +81,7 @@ def log_ndtr(x, series_order=3, name="log_ndtr"):
         raise ValueError("series_order must be <= 30.")
     with name_scope(name, values=[x]):
         x = _checked(x, "x")
-        lower = np.array(_SERIES_BELOW[x.dtype.base_dtype], x.dtype.as_numpy_dtype())
-        upper = np.array(_MIRRORED_ABOVE[x.dtype.base_dtype], x.dtype.as_numpy_dtype())
+        lower, upper = _SERIES_BELOW[x.dtype.base_dtype], _MIRRORED_ABOVE[x.dtype.base_dtype]
         above = math.greater(x, upper)
         mirrored = -_ndtr(-x)
         between = math.greater(x, lower)

@@ -215,7 +215,7 @@ python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
 
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
-python.ops            math_ops                           : . math linalg ops.math.* ops.array.* legacy.gen_ops
+python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
@@ -230,6 +230,9 @@ python.ops            custom_gradient                    : . ops.gradients.custo
 python.ops            random_grad                        : legacy.inner.ops.derivatives
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input legacy.gen_ops
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
+python.ops            ctc_ops                            : legacy.inner.ops.ctc
+python.ops            math_grad                          : legacy.inner.ops.arithmetic
+python.ops            spectral_ops_test_util             : legacy.inner.ops.spectra
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
@@ -259,7 +262,7 @@ python.ops            resource_variable_ops              : ops.variables.resourc
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
 python.ops            script_ops                         : legacy.inner.ops.scripts . ops.functions.python
-python.ops            stateful_random_ops                : ops.random.generators legacy.gen_ops
+python.ops            stateful_random_ops                : ops.random.generators legacy.inner.ops.random_numbers legacy.gen_ops
 python.ops.distributions bijector bijector_impl identity_bijector transformed_distribution : contrib.distributions.bijectors \
                                                            contrib.distributions
 python.ops            session_ops                        : . ops.queues.session_tensors
@@ -282,14 +285,19 @@ python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
+python.ops.distributions bijector_test_util              : legacy.inner.ops.bijector_cases
+python.ops.distributions special_math                    : distributions.normal_functions
 python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
 python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
+python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.operator_cases
+python.ops.linalg     registrations_util                 : ops.linalg.operators.hints
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
+python.ops.parallel_for test_util                        : legacy.inner.ops.parallel_cases
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops ragged_concat_ops ragged_functional_ops \
                       ragged_squeeze_op ragged_getitem ragged_operators ragged_tensor_value ragged_config ragged_util segment_id_ops \
                                                          : legacy.inner.ragged ragged . \

@@ -28,6 +28,7 @@ _ONE_BY_ONE = frozenset(
     + [f"TensorArray{kind}V3" for kind in ("", "Concat", "Gather", "Read", "Scatter", "Split", "Write")]
 )
 
+PFOR_CONFIG_ARG = "pfor_config"  # The argument of a body that wants one.
 _FALLBACK = "op_conversion_fallback_to_while_loop"
 flags.DEFINE_bool(
     _FALLBACK, False, "Whether pfor goes through its iterations one by one where an op can't be drawn for all."
@@ -77,7 +78,7 @@ def _body(loop_fn):
     with name_scope("loop_body"):
         variable = array.placeholder(dtypes.int32, shape=[])
         config = PForConfig()
-        made = loop_fn(variable, pfor_config=config) if _takes_config(loop_fn) else loop_fn(variable)
+        made = loop_fn(variable, **{PFOR_CONFIG_ARG: config}) if _takes_config(loop_fn) else loop_fn(variable)
     return variable, _tensors_of(made), graph.get_operations()[before:], config
 
 
@@ -109,7 +110,7 @@ class PForConfig:
 def _takes_config(loop_fn):
     if not callable(loop_fn):
         raise ValueError(f"A loop's body must be something to call, not {loop_fn!r}")
-    return "pfor_config" in inspect.signature(loop_fn).parameters
+    return PFOR_CONFIG_ARG in inspect.signature(loop_fn).parameters
 
 
 def _tensors_of(made):

@@ -8,6 +8,7 @@ import functools
 
 from everflow.ops import math
 from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.linalg.operators import hints as known_of_both
 from everflow.ops.linalg.operators.base import LinearOperator
 from everflow.ops.linalg.operators.basic import (
     LinearOperatorDiag,
@@ -138,15 +139,13 @@ for _kind in _OF_PARTS:
 
 
 def _product_hints(a, b):
-    """What is known of a product: mostly what is known of both."""
-    both = {hint: True if getattr(a, hint) and getattr(b, hint) else None for hint in _ALL_HINTS}
-    return both | {"is_non_singular": _product_non_singular(a, b), "is_square": True}
-
-
-def _product_non_singular(a, b):
-    if a.is_non_singular is False or b.is_non_singular is False:
-        return False
-    return True if a.is_non_singular and b.is_non_singular else None
+    """What is known of a product of operators that commute."""
+    return {
+        "is_non_singular": known_of_both.combined_non_singular_hint(a, b),
+        "is_self_adjoint": known_of_both.combined_commuting_self_adjoint_hint(a, b),
+        "is_positive_definite": known_of_both.combined_commuting_positive_definite_hint(a, b),
+        "is_square": True,
+    }
 
 
 @register("matmul", LinearOperator, LinearOperator)
@@ -155,7 +154,7 @@ def _matmul(a, b):
         is_square = a.is_square and b.is_square
     else:
         is_square = None
-    is_non_singular = _product_non_singular(a, b) if is_square is not False else None
+    is_non_singular = known_of_both.combined_non_singular_hint(a, b) if is_square is not False else None
     return LinearOperatorComposition([a, b], is_non_singular=is_non_singular, is_square=is_square)
 
 
@@ -210,7 +209,7 @@ def _triangular(values, diag, tril):
     """A triangular matrix of these values, made of a diagonal one and a triangular one."""
     return LinearOperatorLowerTriangular(
         tril=values,
-        is_non_singular=_product_non_singular(diag, tril),
+        is_non_singular=known_of_both.combined_non_singular_hint(diag, tril),
         is_self_adjoint=None,
         is_positive_definite=None,
         is_square=True,

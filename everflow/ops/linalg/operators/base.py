@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 
 import numpy as np
@@ -18,7 +19,7 @@ from everflow.ops.linalg.operators.registry import apply
 from everflow.ops.variables.module import Module
 
 
-class LinearOperator(Module):
+class LinearOperator(Module, metaclass=abc.ABCMeta):
     """A batch of matrices that act on tensors, of shape [..., rows, columns].
 
     A kind defines `_shape`, `_shape_tensor` and `_matmul`; the rest has defaults through the dense matrix.
@@ -92,9 +93,11 @@ class LinearOperator(Module):
 
     # Shapes
 
+    @abc.abstractmethod
     def _shape(self):
         raise NotImplementedError("_shape is not implemented.")
 
+    @abc.abstractmethod
     def _shape_tensor(self):
         raise NotImplementedError("_shape_tensor is not implemented.")
 
@@ -222,6 +225,7 @@ class LinearOperator(Module):
 
     # Products
 
+    @abc.abstractmethod
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         raise NotImplementedError("_matmul is not implemented.")
 

@@ -123,7 +123,7 @@ class _BaseLinearOperatorCirculant(LinearOperator):
 
     def _broadcast_batch_dims(self, x, spectrum):
         as_matrix = array.reshape(spectrum, array.concat((self.batch_shape_tensor(), [-1, 1]), axis=0))
-        if x.shape[:-2] != as_matrix.shape[:-2] or not x.shape[:-2].is_fully_defined():
+        if not (x.shape[:-2].is_fully_defined() and x.shape[:-2] == as_matrix.shape[:-2]):
             x, as_matrix = broadcast.broadcast_matrix_batch_dims((x, as_matrix))
         batch = array.shape(x)[:-2]
         return x, array.reshape(as_matrix, array.concat((batch, self._block_shape_value), axis=0))

@@ -22,7 +22,8 @@ def _sizes(value, name, rank=0):
     """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers
     from zero on.
     """
-    tensor = convert_to_tensor(value, name=name)
+    empty = isinstance(value, (list, tuple)) and not value
+    tensor = convert_to_tensor(value, dtype=dtypes.int32 if empty else None, name=name)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be of integer type, not {tensor.dtype.name}")
     static = constant_value(tensor)

@@ -14,23 +14,37 @@ def register(operation, *classes):
 
     def decorate(function):
         if not callable(function):
-            raise TypeError(f"{operation} of {classes} must be a function, not {function!r}")
+            raise TypeError(f"{operation}_fn must be callable, and {function!r} is not")
         if classes in FUNCTIONS[operation]:
-            raise ValueError(f"{operation} is registered already for {classes}")
+            kinds = ", ".join(each.__name__ for each in classes)
+            raise ValueError(
+                f"{_SCOPES[operation]}({kinds}) has already been registered: {FUNCTIONS[operation][classes]}"
+            )
         FUNCTIONS[operation][classes] = function
         return function
 
     return decorate
 
 
-def apply(operation, *operators):
-    """The result of an operation, by the function registered for the operators' nearest classes."""
+def registered(operation, *classes):
+    """The function registered for the classes nearest to these, or None."""
     best = None
-    orders = [type(operator).__mro__ for operator in operators]
-    for classes, function in FUNCTIONS[operation].items():
-        if all(cls in order for cls, order in zip(classes, orders, strict=True)):
-            distance = sum(order.index(cls) for cls, order in zip(classes, orders, strict=True))
+    orders = [cls.__mro__ for cls in classes]
+    for bases, function in FUNCTIONS[operation].items():
+        if all(base in order for base, order in zip(bases, orders, strict=True)):
+            distance = sum(order.index(base) for base, order in zip(bases, orders, strict=True))
             if best is None or distance < best[0]:
                 best = (distance, function)
-    with name_scope(_SCOPES[operation]):
-        return best[1](*operators)
+    return best and best[1]
+
+
+def apply(operation, *operators, name=None):
+    """The result of an operation, by the function registered for the operators' nearest classes."""
+    function = registered(operation, *map(type, operators))
+    if function is None:
+        kinds = ", ".join(type(each).__name__ for each in operators)
+        raise ValueError(
+            f"No {operation} registered for {kinds}: a function for it is registered by classes of operators."
+        )
+    with name_scope(name or _SCOPES[operation]):
+        return function(*operators)
