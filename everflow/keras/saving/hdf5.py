@@ -257,12 +257,12 @@ def training_config(model):
     """What `compile` was told, and the optimizer, as plain data."""
     metrics = _names_of(model._compile_metrics)
     return {
-        "optimizer_config": {"class_name": type(model.optimizer).__name__, "config": model.optimizer.get_config()},
         "loss": model.loss,
         "metrics": metrics,
         "weighted_metrics": _names_of(model._compile_weighted_metrics),
         "sample_weight_mode": model.sample_weight_mode,
         "loss_weights": model.loss_weights,
+        "optimizer_config": {"class_name": type(model.optimizer).__name__, "config": model.optimizer.get_config()},
     }
 
 
@@ -330,17 +330,17 @@ def compile_arguments(training, custom_objects):
     """The arguments of `compile` from what `training_config` gave."""
     custom = {**get_custom_objects(), **custom_objects}
 
-    def read(value):
+    def read(value, module):
         """Names of the program's own functions as these, written objects as objects."""
         if isinstance(value, list):
-            return [read(v) for v in value]
+            return [read(v, module) for v in value]
         if isinstance(value, dict):
             if "class_name" in value and "config" in value:
-                module = losses if hasattr(losses, value["class_name"]) else metrics
                 return module.deserialize(value, custom_objects=custom)
-            return {k: read(v) for k, v in value.items()}
+            return {k: read(v, module) for k, v in value.items()}
         return custom.get(value, value) if isinstance(value, str) else value
 
     wanted = ("loss", "metrics", "weighted_metrics", "sample_weight_mode", "loss_weights")
     arguments = {key: training.get(key) for key in wanted}
-    return {**arguments, **{key: read(arguments[key]) for key in ("loss", "metrics", "weighted_metrics")}}
+    modules = {"loss": losses, "metrics": metrics, "weighted_metrics": metrics}
+    return {**arguments, **{key: read(arguments[key], module) for key, module in modules.items()}}
