@@ -111,10 +111,10 @@ class ArrayBatches(Batches):
             yield self._rows(rows) if self.shuffle else self._rows(start, start + len(rows)), len(rows)
 
 
-def _batch_shuffled(order, batch_size):
+def _batch_shuffled(index_array, batch_size):
     """Whole batches in another order; the last, shorter one stays last."""
-    whole = len(order) // batch_size
-    last = order[whole * batch_size :]
-    order = order[: whole * batch_size].reshape((whole, batch_size))
+    whole = len(index_array) // batch_size
+    last = index_array[whole * batch_size :]
+    order = index_array[: whole * batch_size].reshape((whole, batch_size))
     workers.shuffle(order)
     return np.append(order.flatten(), last)
