@@ -203,6 +203,8 @@ python.keras.layers   recurrent_v2                       : keras.layers.recurren
 python.keras.saving   hdf5_format saving_utils           : legacy.inner.keras_saving
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            legacy.inner.keras legacy.inner.keras_utils keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
+python.keras.utils    layer_utils vis_utils io_utils     : legacy.inner.keras_engine.layer_utils
+python.keras.saving   save                               : keras.saving.models
 python.keras.utils    mode_keys                          : legacy.inner.keras_engine.mode_keys
 python.keras.utils    metrics_utils                      : legacy.inner.keras_utils keras.loss_reduction keras.generic
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \

@@ -4,7 +4,13 @@
 
 from everflow.keras.callbacks.base import BaseLogger, Callback, CallbackList, History, LambdaCallback, TerminateOnNaN
 from everflow.keras.callbacks.checkpoints import ModelCheckpoint
-from everflow.keras.callbacks.configuring import configure, configure_callbacks, tell_names
+from everflow.keras.callbacks.configuring import (
+    configure,
+    configure_callbacks,
+    make_logs,
+    set_callback_parameters,
+    tell_names,
+)
 from everflow.keras.callbacks.logs import CSVLogger, ProgbarLogger, RemoteMonitor
 from everflow.keras.callbacks.monitors import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
 from everflow.keras.callbacks.tensorboard import TensorBoard

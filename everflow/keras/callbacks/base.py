@@ -85,8 +85,9 @@ class Callback:
 class CallbackList:
     """Calls each method on all callbacks, in their order."""
 
-    def __init__(self, callbacks=None):
+    def __init__(self, callbacks=None, queue_length=10):
         self.callbacks = list(callbacks or [])
+        self.queue_length = queue_length
         self.model = self.params = None
 
     def append(self, callback):
@@ -108,9 +109,17 @@ class CallbackList:
 
 
 def _on_index(name):
-    def call(self, index, logs=None):
-        for callback in self.callbacks:
-            getattr(callback, name)(index, {} if logs is None else logs)
+    if "epoch" in name:
+
+        def call(self, epoch, logs=None):
+            for callback in self.callbacks:
+                getattr(callback, name)(epoch, {} if logs is None else logs)
+
+    else:
+
+        def call(self, batch, logs=None):
+            for callback in self.callbacks:
+                getattr(callback, name)(batch, {} if logs is None else logs)
 
     return call
 
@@ -118,7 +127,7 @@ def _on_index(name):
 def _on_whole(name):
     def call(self, logs=None):
         for callback in self.callbacks:
-            getattr(callback, name)({} if logs is None else logs)
+            getattr(callback, name)(logs)
 
     return call
 

@@ -55,6 +55,11 @@ class ModelCheckpoint(Callback):
         self.monitor_op = better(mode, monitor, "ModelCheckpoint")
         self.best = -np.inf if self.monitor_op is np.greater else np.inf
 
+    def set_model(self, model):
+        super().set_model(model)
+        if not model._is_graph_network and type(model).__name__ != "Sequential":
+            self.save_weights_only = True  # Nobody could make the model anew from a file.
+
     def on_train_begin(self, logs=None):
         if self.load_weights_on_restart and file_io.file_exists(self.filepath):
             self.model.load_weights(self.filepath)

@@ -8,16 +8,16 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.config import normalize_data_format as data_format  # noqa: F401  one of these arguments
 
 
-def sizes(value, count, name):
-    """`value` as a tuple of `count` whole numbers."""
+def sizes(value, n, name):
+    """`value` as a tuple of `n` whole numbers."""
     if isinstance(value, int):
-        return (value,) * count
-    message = f"The `{name}` argument must be a tuple of {count} integers. Received: {value}"
+        return (value,) * n
+    message = f"The `{name}` argument must be a tuple of {n} integers. Received: {value}"
     try:
         result = tuple(value)
     except TypeError:
         raise ValueError(message) from None
-    if len(result) != count:
+    if len(result) != n:
         raise ValueError(message)
     for item in result:
         try:
@@ -95,16 +95,16 @@ def output_length(length, window, stride, padding, dilation=1):
     return (length - extent + stride) // stride
 
 
-def deconv_output_length(length, window, padding, output_padding=None, stride=0, dilation=1):
+def deconv_output_length(input_length, filter_size, padding, output_padding=None, stride=0, dilation=1):
     """The length that a transposed convolution gives; works on numbers and on tensors."""
-    if length is None:
+    if input_length is None:
         return None
-    extent = window + (window - 1) * (dilation - 1)
+    extent = filter_size + (filter_size - 1) * (dilation - 1)
     if output_padding is None:
         if padding == "valid":
-            return length * stride + max(extent - stride, 0)
+            return input_length * stride + max(extent - stride, 0)
         if padding == "full":
-            return length * stride - (stride + extent - 2)
-        return length * stride
+            return input_length * stride - (stride + extent - 2)
+        return input_length * stride
     pad = {"same": extent // 2, "valid": 0, "full": extent - 1}[padding]
-    return (length - 1) * stride + extent - 2 * pad + output_padding
+    return (input_length - 1) * stride + extent - 2 * pad + output_padding

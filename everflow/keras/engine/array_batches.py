@@ -14,10 +14,29 @@ class Batches:
     samples = steps = batch_size = None
     counts_samples = False
     is_told_steps = True  # Whether the program said how many there are.
+    in_functions = False  # Whether batches are taken as traced functions take them.
+    last_size = None  # Of the batch that was given last.
 
     def epoch(self):
         """(values to feed, number of samples) for each batch of an epoch."""
         raise NotImplementedError
+
+    @property
+    def number_of_batches(self):
+        """How many batches of samples an epoch has, where functions count them."""
+        if not self.in_functions or self.samples is None:
+            return None
+        return np.int64(-(-self.samples // self.batch_size))
+
+    def _counted(self, values):
+        """The number of samples in a batch; functions tell it as a number of numpy's."""
+        arrays = [a for a in values[0] + values[1] if a is not None and hasattr(a, "shape")]
+        self.last_size = int(arrays[0].shape[0]) if arrays else 1
+        return np.int64(self.last_size) if self.in_functions else self.last_size
+
+    def as_validation_of(self, source, batch_size):
+        """This source as validation within the training on another one."""
+        return self
 
     def _stop_short(self, kind, count, remedy=""):
         logging.warning(
@@ -37,6 +56,7 @@ class ArrayBatches(Batches):
     """Slices of arrays, in order or shuffled anew for each epoch."""
 
     counts_samples = True
+    _trained = None  # The source of training, where its last batch says how large ours are.
 
     def __init__(self, values, batch_size=None, steps=None, shuffle=False):
         self.inputs, self.targets, self.weights = values
@@ -56,22 +76,28 @@ class ArrayBatches(Batches):
                 f"`validation_split={part}` of {self.samples} samples leaves none to train on, or none to validate with."
             )
         total, self.samples = self.samples, at
-        validation = ArrayBatches(later, self.batch_size).reshuffled()
-        validation.samples = total - at
-        return validation
+        validation = ArrayBatches(later, self.batch_size)
+        validation.samples, validation.in_functions = total - at, self.in_functions
+        return validation.as_validation_of(self, self.batch_size)
 
     def _rows(self, *which):
         """(inputs, targets, weights) of rows, from one to another or by their numbers."""
         held = (self.inputs, self.targets, self.weights)
         return tuple(data_checks.slice_arrays(arrays, *which) for arrays in held)
 
-    def reshuffled(self):
-        """For validation within `fit`, which takes a new order each time: random numbers after it depend on that."""
-        self.shuffle = True
+    def as_validation_of(self, source, batch_size):
+        if isinstance(source, ArrayBatches):
+            # It takes a new order each time: random numbers after it depend on that. Functions take rows in order.
+            self.shuffle = not self.in_functions
+        elif batch_size is None and (self.steps is None or not self.in_functions):
+            # Validation goes on with batches of the size that training had last.
+            self._trained = source
         return self
 
     def epoch(self):
-        if self.steps is not None:
+        if self._trained is not None and self._trained.last_size:
+            self.batch_size = self._trained.last_size
+        elif self.steps is not None:
             for _ in range(self.steps):
                 yield (self.inputs, self.targets, self.weights), 1
             return
@@ -85,10 +111,10 @@ class ArrayBatches(Batches):
             yield self._rows(rows) if self.shuffle else self._rows(start, start + len(rows)), len(rows)
 
 
-def _batch_shuffled(order, batch_size):
+def _batch_shuffled(index_array, batch_size):
     """Whole batches in another order; the last, shorter one stays last."""
-    whole = len(order) // batch_size
-    last = order[whole * batch_size :]
-    order = order[: whole * batch_size].reshape((whole, batch_size))
+    whole = len(index_array) // batch_size
+    last = index_array[whole * batch_size :]
+    order = index_array[: whole * batch_size].reshape((whole, batch_size))
     workers.shuffle(order)
     return np.append(order.flatten(), last)

@@ -14,7 +14,7 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.engine import data_checks, workers
 from everflow.keras.engine.array_batches import ArrayBatches, Batches
-from everflow.keras.engine.strategy_batches import spread
+from everflow.keras.engine.strategy_batches import spread, steps_of_arrays
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
 from everflow.platform.signatures import takes
@@ -22,15 +22,23 @@ from everflow.platform.signatures import takes
 
 @takes(
     """model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,
-    queue=None, for_predict=False, is_validation=False, epochs=None"""
+    queue=None, for_predict=False, is_validation=False, epochs=None, in_functions=False"""
 )
-def batches_of(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, is_validation, **more):
+def batches_of(model, x, y, sample_weight, in_functions, **asked):
     """The source for what `fit`, `evaluate` or `predict` was given."""
-    class_weight, queue, for_predict = more["class_weight"], more["queue"], more["for_predict"]
     x, y, sample_weight = (data_checks.read_variables(value) for value in (x, y, sample_weight))
+    made = _source(model, x, y, sample_weight, in_functions=in_functions, **asked)
+    made.in_functions = in_functions
+    return made
+
+
+def _source(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, is_validation, **more):
+    class_weight, queue, for_predict = more["class_weight"], more["queue"], more["for_predict"]
     if isinstance(x, Dataset):
         _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size)
-        return DatasetBatches(model, x, steps, steps_name, for_predict, is_validation)
+        # What is traced in functions never saw the weights of classes.
+        class_weight = None if more["in_functions"] or not executing_eagerly() else class_weight
+        return DatasetBatches(model, x, steps, steps_name, class_weight, for_predict, is_validation)
     if type(x).__name__ in ("Iterator", "IteratorV2", "EagerIterator") and hasattr(x, "get_next"):
         raise ValueError(f"Iterators can't be used as input of a model; pass the dataset itself. Received: {x}")
     if inspect.isgenerator(x) or _is_sequence(x) or (hasattr(x, "__next__") and not hasattr(x, "shape")):
@@ -47,6 +55,8 @@ def batches_of(model, x, y, sample_weight, batch_size, steps, steps_name, shuffl
     data_checks.check_batch_size(model, batch_size)
     if model._distribution_strategy is not None and workers.worker() is None and values[0]:
         return spread(model, values, batch_size, steps, shuffle, steps_name, more["epochs"])
+    if more["in_functions"] and steps is not None and values[0]:
+        return steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation)
     return ArrayBatches(values, batch_size, steps, shuffle)
 
 
@@ -96,16 +106,12 @@ def _run_tensors(structure):
     )
 
 
-def _length_of(values):
-    arrays = [a for a in values[0] + values[1] if a is not None and hasattr(a, "shape")]
-    return int(arrays[0].shape[0]) if arrays else 1
-
-
 class DatasetBatches(Batches):
     """The elements of a `tf.data.Dataset`: (x, y), (x, y, weights), or x alone."""
 
-    def __init__(self, model, dataset, steps, steps_name, for_predict, is_validation):
+    def __init__(self, model, dataset, steps, steps_name, class_weight, for_predict, is_validation):
         self.model, self.steps, self.steps_name, self.for_predict = model, steps, steps_name, for_predict
+        self.class_weight = class_weight
         self.is_told_steps = steps is not None
         if steps is None:
             self._refuse_endless(dataset)
@@ -142,8 +148,11 @@ class DatasetBatches(Batches):
     def epoch(self):
         count = 0
         for element in self._elements():
-            values = self.model._standardize(*_unpacked(element, self.for_predict), for_predict=self.for_predict)
-            yield values, 1
+            x, y, weight = _unpacked(element, self.for_predict)
+            options = {"class_weight": self.class_weight, "for_predict": self.for_predict}
+            values = self.model._standardize(x, y, sample_weight=weight, **options)
+            # A session is asked for whole steps; elsewhere the batch itself is seen.
+            yield values, self._counted(values) if executing_eagerly() else 1
             count += 1
             if count == self.steps:
                 return
@@ -191,7 +200,7 @@ class GeneratorBatches(Batches):
             values = self.model._standardize(
                 x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict
             )
-            yield values, _length_of(values)
+            yield values, self._counted(values)
             count += 1
         if count < self.steps:
             self._stop_short("generator", count)

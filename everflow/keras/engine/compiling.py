@@ -89,6 +89,7 @@ class Compiling:
         self._make_metrics(metrics, options["weighted_metrics"])
         self._steps = self._new_steps()
         if executing_eagerly():
+            self._require_loss(any(e.loss is not None for e in self._endpoints))
             self._collected_trainable_weights = self.trainable_weights
             return
         # One replica draws as if there was no strategy, under which its variables were made; several workers read what
@@ -190,8 +191,9 @@ class Compiling:
                 (plain, endpoint.metrics, False),
                 (with_weights, endpoint.weighted_metrics, True),
             ):
-                for metric in asked:
-                    name, made = ends.metric_object(metric, endpoint, is_weighted)
+                # Of two metrics of one name, the later takes the place of the former.
+                by_name = dict(ends.metric_object(metric, endpoint, is_weighted) for metric in asked)
+                for name, made in by_name.items():
                     made._name = self._unique_metric_name(name, endpoint, used)
                     kept.append(made)
         # Names in the order of outputs, first the plain metrics of one and then its weighted ones.
@@ -278,11 +280,14 @@ class Compiling:
         self._draw_metrics("weighted_metrics")
         self.total_loss = self._draw_loss()
 
+    def _require_loss(self, is_compiled_with_one):
+        if not is_compiled_with_one and not self.losses:
+            raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
+
     def _draw_loss(self):
         with name_scope("loss"):
             total = ends.total_loss(self._endpoints, self._metric_results)
-            if total is None and not self.losses:
-                raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
+            self._require_loss(total is not None)
             own = self.get_losses_for(None) + self.get_losses_for(self.inputs)
             if own:
                 own = math.add_n([math.cast(loss, "float32") if loss.dtype.size < 4 else loss for loss in own])

@@ -97,21 +97,23 @@ def _check_shape(array, shape, name, check_batch_axis, prefix):
             )
 
 
-def _by_output(given, output_names, kind):
+def _by_output(x_weight, output_names, weight_type):
     """Weights given as one, a list or a dict, as a list for the outputs."""
-    if given is None or (isinstance(given, (list, tuple)) and not len(given)):
+    if x_weight is None or (isinstance(x_weight, (list, tuple)) and not len(x_weight)):
         return [None] * len(output_names)
     if len(output_names) == 1:
-        if isinstance(given, (list, tuple)) and len(given) == 1:
-            return list(given)
-        if isinstance(given, dict) and output_names[0] in given:
-            return [given[output_names[0]]]
-        return [given]
-    if isinstance(given, (list, tuple)):
-        return from_list(given, output_names, kind)
-    if isinstance(given, dict):
-        return from_dict(given, output_names, kind)
-    raise TypeError(f"`{kind}` of a model with several outputs, {output_names}, is a list or a dict, not {given!r}.")
+        if isinstance(x_weight, (list, tuple)) and len(x_weight) == 1:
+            return list(x_weight)
+        if isinstance(x_weight, dict) and output_names[0] in x_weight:
+            return [x_weight[output_names[0]]]
+        return [x_weight]
+    if isinstance(x_weight, (list, tuple)):
+        return from_list(x_weight, output_names, weight_type)
+    if isinstance(x_weight, dict):
+        return from_dict(x_weight, output_names, weight_type)
+    raise TypeError(
+        f"`{weight_type}` of a model with several outputs, {output_names}, is a list or a dict, not {x_weight!r}."
+    )
 
 
 def check_batch_size(model, batch_size):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes, nest
 from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
 
 
 class InputSpec:
@@ -46,6 +47,24 @@ class InputSpec:
     def from_config(cls, config):
         """An InputSpec from what `get_config` gave."""
         return cls(**config)
+
+
+def to_tensor_shape(spec):
+    """The shape that a spec tells of, as far as it does."""
+    if spec.ndim is None and spec.shape is None:
+        return TensorShape(None)
+    if spec.shape is not None:
+        return TensorShape(spec.shape)
+    sizes = [None] * spec.ndim
+    for axis, size in spec.axes.items():
+        sizes[axis] = size
+    return TensorShape(sizes)
+
+
+def to_tensor_spec(input_spec, default_dtype=None):
+    """A spec, or a structure of them, as TensorSpecs; of this type (float32 for None) where a spec has none."""
+    default = default_dtype or "float32"
+    return nest.map_structure(lambda spec: TensorSpec(to_tensor_shape(spec), spec.dtype or default), input_spec)
 
 
 def assert_input_compatibility(input_spec, inputs, layer_name):

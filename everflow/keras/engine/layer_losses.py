@@ -129,6 +129,10 @@ class LayerLosses:
         from_metric = hasattr(value, "_metric_obj")
         if name is None and not from_metric:
             raise ValueError(f"The metric of {value} needs a name: `add_metric(value, name=..., aggregation='mean')`.")
+        if from_metric and getattr(self, "_is_graph_network", False) and not call_context.in_call:
+            raise ValueError(
+                "A functional model takes the tensor itself that is to be reported, not what a `Metric` made of it."
+            )
         if from_metric:
             name = value._metric_obj.name
         elif aggregation is None:

@@ -55,10 +55,14 @@ class Node:
             tensor._keras_history = KerasHistory(layer, len(layer._inbound_nodes) - 1, i)
         return node
 
-    def iterate_inbound(self):
-        """(layer, node index, tensor index, tensor) for each input."""
+    def iterate_inbound(self, include_arguments=False):
+        """(layer, node index, tensor index, tensor) for each input, and for each tensor among the other arguments."""
         parts = self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors
-        return zip(*map(nest.flatten, parts))
+        found = list(zip(*map(nest.flatten, parts)))
+        if include_arguments:
+            tensors = [t for t in nest.flatten(self.arguments) if hasattr(t, "_keras_history")]
+            found += [(*tensor._keras_history, tensor) for tensor in tensors]
+        return iter(found)
 
     def inbound_nodes(self):
         """The calls that made the inputs."""

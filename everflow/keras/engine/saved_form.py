@@ -1,4 +1,4 @@
-"""What layers are in a SavedModel. `keras/saving/saved_model.py`, which is built on models, registers it here."""
+"""What layers are in a SavedModel. `keras/saving/saved_model/save.py`, which is built on models, registers it here."""
 
 from __future__ import annotations
 

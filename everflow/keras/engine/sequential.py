@@ -205,13 +205,14 @@ class Sequential(Model):
 
 
 def _known_input(layer):
-    """(batch shape, dtype) of a layer's input, where it is known; of a nested model, that of its first layer."""
+    """(batch shape, dtype) of a layer's input, where it is known; of a nested model, that of its first layer.
+
+    A nested Sequential doesn't count an InputLayer among its layers, as in TensorFlow: what holds it waits for data then.
+    """
     while isinstance(layer, Model):
-        if getattr(layer, "_is_graph_network", False):
-            first = layer.inputs[0]
-            return first.shape.as_list(), first.dtype.base_dtype.name
-        layers = layer.layers
-        if not isinstance(layer, Sequential) or not layers:
+        if not isinstance(layer, Sequential) and not layer._is_graph_network:
             return None, None
-        layer = layers[0]
+        if not layer.layers:
+            raise ValueError(f"{layer.name} has no layers yet, and can't be added to a Sequential model.")
+        layer = layer.layers[0]
     return getattr(layer, "_batch_input_shape", None), layer.dtype

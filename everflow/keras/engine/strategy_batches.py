@@ -1,4 +1,4 @@
-"""Arrays that a strategy spreads over replicas: how they are cut into steps, and batches that go on over epochs."""
+"""Arrays that are cut into steps, as functions and strategies take them, and batches that go on over epochs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def cut(samples, steps, batch_size, may_end_short):
 
 
 class SpreadBatches(ArrayBatches):
-    """Steps are counted, and an epoch begins where the last one ended."""
+    """Steps are counted, and an epoch begins where the last one ended, unless it `restarts`."""
+
+    restarts = False
 
     def __init__(self, model, values, steps, batch_size, shuffle, steps_name):
         super().__init__(values, batch_size, steps, shuffle)
@@ -55,7 +57,7 @@ class SpreadBatches(ArrayBatches):
         return len(rows)
 
     def epoch(self):
-        if self._running is None:
+        if self._running is None or self.restarts:
             self._running = self._pieces()
         for count in range(self.steps):
             rows = next(self._running, None)
@@ -105,3 +107,15 @@ def spread(model, values, batch_size, steps, shuffle, steps_name, epochs=None):
     if steps is None:
         return ArrayBatches(values, size, None, shuffle)
     return SpreadBatches(model, values, steps, size, shuffle, steps_name)
+
+
+def steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation):
+    """The batches of arrays that functions take in so many steps; validation may end with a smaller one."""
+    samples = next(int(a.shape[0]) for a in (*values[0], *values[1]) if hasattr(a, "shape"))
+    if is_validation:
+        size = batch_size or -(-samples // steps)
+    else:
+        steps, size = cut(samples, steps, batch_size, may_end_short=True)
+    made = SpreadBatches(model, values, steps, size, shuffle, steps_name)
+    made.restarts = is_validation
+    return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
-from everflow.keras.engine.array_batches import ArrayBatches
 from everflow.keras.engine.batches import batches_of
 from everflow.keras.engine.compiling import Compiling
 from everflow.keras.engine.inner_names import InnerNames
@@ -12,6 +11,9 @@ from everflow.keras.engine.network import Network
 from everflow.platform.signatures import takes
 
 _QUEUE = "max_queue_size=10, workers=1, use_multiprocessing=False"
+_FIT = f"""y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0,
+    validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0,
+    steps_per_epoch=None, validation_steps=None, validation_freq=1, {_QUEUE}, **kwargs"""
 
 
 def _queue(given):
@@ -43,20 +45,22 @@ class Model(Compiling, InnerNames, Network):
 
     # --- whole data sets -----------------------------------------------------------------------
 
-    @takes(
-        f"""x=None, y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0,
-        validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0,
-        steps_per_epoch=None, validation_steps=None, validation_freq=1, {_QUEUE}, **kwargs""",
-    )
-    def fit(self, x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight, epochs, **more):
+    @takes(f"x=None, {_FIT}")
+    def fit(self, x, **given):
         """Train for some epochs, and return a History.
 
         `x` and `y` are arrays (or lists or dicts of them), tensors, a `tf.data.Dataset` of (x, y), a generator, or a
         `Sequence`.
         """
+        return self._fit(x, self._experimental_run_tf_function, **given)
+
+    @takes(_FIT)
+    def _fit(self, x, in_functions, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight, **more):
+        """`in_functions`: whether batches are taken as functions that are traced take them."""
         looped = {name: more.pop(name) for name in ("initial_epoch", "verbose", "callbacks", "validation_freq")}
         validated = [more.pop(f"validation_{name}") for name in ("split", "data", "steps")]
         queue = _queue(more)
+        epochs = more.pop("epochs")
         epochs = more.pop("nb_epoch", epochs)
         if more:
             raise TypeError(f"Unrecognized keyword arguments: {more}")
@@ -65,13 +69,13 @@ class Model(Compiling, InnerNames, Network):
             raise NotImplementedError("`class_weight` can't be given where a strategy spreads arrays over replicas.")
         if self._spreads_arrays and validated[0]:
             raise ValueError("`validation_split` can't be given where a strategy spreads arrays over replicas.")
+        shared = {"batch_size": batch_size, "class_weight": class_weight, "queue": queue, "in_functions": in_functions}
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
-        drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
-        source = batches_of(self, x, y, sample_weight, **steps, **drawn, epochs=epochs)
-        validation = self._validation_source(source, *validated, batch_size, queue)
+        source = batches_of(self, x, y, sample_weight, **steps, shuffle=shuffle, epochs=epochs, **shared)
+        validation = self._validation_source(source, *validated, **shared)
         return training_loop.fit(self, source, validation, epochs=epochs, **looped)
 
-    def _validation_source(self, source, split, data, steps, batch_size, queue):
+    def _validation_source(self, source, split, data, steps, batch_size, class_weight, **shared):
         if data is not None:
             if isinstance(data, (list, tuple)):
                 if len(data) not in (2, 3):
@@ -81,10 +85,12 @@ class Model(Compiling, InnerNames, Network):
                 x, y, weights = (*data, None)[:3]
             else:
                 x, y, weights = data, None, None
-            size = batch_size or source.batch_size
+            # As in TensorFlow, classes count in validation as in training where both are done by functions.
+            class_weight = class_weight if shared["in_functions"] else None
+            shared |= {"batch_size": batch_size or source.batch_size, "class_weight": class_weight}
             steps = {"steps": steps, "steps_name": "validation_steps"}
-            made = batches_of(self, x, y, weights, batch_size=size, **steps, queue=queue, is_validation=True)
-            return made.reshuffled() if isinstance(made, ArrayBatches) and isinstance(source, ArrayBatches) else made
+            made = batches_of(self, x, y, weights, **steps, **shared, is_validation=True)
+            return made.as_validation_of(source, batch_size)
         if split and 0.0 < split < 1.0:
             return source.split_off(split)
         if steps:
@@ -95,13 +101,15 @@ class Model(Compiling, InnerNames, Network):
     def evaluate(self, x, y, batch_size, verbose, sample_weight, steps, callbacks, **queue):
         """The loss and metrics over a data set: a number, or a list in the order of `metrics_names`."""
         self._assert_compiled()
-        source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, queue=queue)
+        shared = {"queue": queue, "in_functions": self._experimental_run_tf_function}
+        source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, **shared)
         return training_loop.evaluate(self, source, verbose=verbose, callbacks=callbacks)
 
     @takes(f"x, batch_size=None, verbose=0, steps=None, callbacks=None, {_QUEUE}")
     def predict(self, x, batch_size, verbose, steps, callbacks, **queue):
         """The outputs for a data set, as arrays."""
-        source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, queue=queue, for_predict=True)
+        shared = {"queue": queue, "in_functions": self._experimental_run_tf_function, "for_predict": True}
+        source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, **shared)
         return training_loop.predict(self, source, verbose=verbose, callbacks=callbacks)
 
     # --- weights -------------------------------------------------------------------------------
@@ -150,7 +158,7 @@ class Model(Compiling, InnerNames, Network):
     def fit_generator(self, generator, **options):
         """Train on what a generator or a `Sequence` gives: (x, y) or (x, y, weights)."""
         self._refuse_strategy("fit_generator", "fit")
-        return self.fit(generator, **options)
+        return self._fit(generator, False, **options)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def evaluate_generator(self, generator, **options):

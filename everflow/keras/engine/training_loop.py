@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.scopes import executing_eagerly
-from everflow.keras.callbacks import configure, tell_names
+from everflow.keras.callbacks import configure, make_logs, tell_names
 
 
 class _Means:
@@ -25,17 +25,14 @@ class _Means:
         return [self.loss / self.weight, *self.last]
 
 
-def _logs(model, outputs, prefix=""):
-    return {prefix + name: value for name, value in zip(model.metrics_names, outputs)}
-
-
 def _configured(callbacks, model, mode, source, verbose, do_validation=False, epochs=1):
     """The callbacks of a loop, told how much is to come: samples where they are counted, else steps."""
     by_samples = source.counts_samples
     # Where no traced functions run, what is asked for as steps is told as samples, too.
-    amount = {"steps": None, "samples": source.samples}
+    amount = {"steps": source.number_of_batches, "samples": source.samples}
     if not by_samples:
-        amount = {"steps": source.steps, "samples": None if model._experimental_run_tf_function else source.steps}
+        samples = source.steps if source.is_told_steps or not source.in_functions else None
+        amount = {"steps": source.steps, "samples": samples}
     amount["count_mode"] = "samples" if by_samples else "steps"
     amount |= {"batch_size": source.batch_size, "epochs": epochs}
     return configure(callbacks, model, mode=mode, do_validation=do_validation, verbose=verbose, **amount)
@@ -51,8 +48,8 @@ def _batches(model, source, calls, kind):
         getattr(calls, f"on_{kind}_batch_begin")(index, logs)
         outputs = model._run_function(kind, values)
         yield outputs, size
-        result = {"outputs": outputs} if kind == "predict" else _logs(model, outputs)
-        getattr(calls, f"on_{kind}_batch_end")(index, {**logs, **result})
+        make_logs(model, logs, outputs, kind)
+        getattr(calls, f"on_{kind}_batch_end")(index, logs)
         if kind == "train" and model.stop_training:
             return
 
@@ -82,9 +79,9 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
             source.steps = calls.params["steps"] = means.weight  # Now it is known how many there are.
         # An epoch for which nothing was left is reported by what the last one came to, once more over its steps.
         results = means.results() if means.weight else [results[0] / source.steps, *results[1:]]
-        logs = _logs(model, results)
-        if validation is not None and _is_validated(validation_freq, epoch):
-            logs.update(_logs(model, _test(model, validation, calls), prefix="val_"))
+        logs = make_logs(model, {}, results, "train")
+        if validation is not None and _is_validated(validation_freq, epoch) and not model.stop_training:
+            make_logs(model, logs, _test(model, validation, calls), "test", prefix="val_")
         calls.on_epoch_end(epoch, logs)
         if model.stop_training:
             break
@@ -123,14 +120,18 @@ def _test(model, source, calls):
     model._prepare("test")
     model.reset_metrics()
     calls.on_test_begin()
-    means = _Means(source.counts_samples)
+    in_parts = source.in_functions and source.samples is not None and source.steps is not None
+    means = _Means(source.counts_samples or in_parts)
     for outputs, size in _batches(model, source, calls, "test"):
         means.add(outputs, size)
     calls.on_test_end()
     if not means.weight:
         raise ValueError("There is no data to evaluate the model on.")
-    if source.steps is not None and not source.counts_samples:
-        means.weight = source.steps  # Steps that were asked for and did not come count, as in TensorFlow.
+    # As in TensorFlow, steps that were asked for and did not come count, and so do samples beyond the steps.
+    if in_parts:
+        means.weight = source.samples
+    elif source.steps is not None and not source.counts_samples:
+        means.weight = source.steps
     return means.results()
 
 

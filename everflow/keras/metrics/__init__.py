@@ -17,6 +17,7 @@ from everflow.keras.losses import (
     categorical_hinge,
     cosine,
     cosine_proximity,
+    cosine_similarity,
     hinge,
     kld,
     kullback_leibler_divergence,

@@ -57,7 +57,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         update = self.update_state(*args, **kwargs)
         with control_dependencies(None if executing_eagerly() or update is None else [update]):
             result = self.result()
-            if not executing_eagerly():
+            if hasattr(result, "dtype"):
                 result._metric_obj = self
             return result
 

@@ -30,32 +30,32 @@ def require_h5py():
     return h5py
 
 
-def may_write(path, overwrite):
+def may_write(filepath, overwrite):
     """Whether a file may be written; asks on the terminal where it is there already."""
-    if overwrite or not os.path.isfile(path):
+    if overwrite or not os.path.isfile(filepath):
         return True
     answer = ""
     while answer not in ("y", "n"):
-        answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip()
+        answer = input(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip()
     return answer == "y"
 
 
 # --- lists of names ---------------------------------------------------------------------------
 
 
-def save_names(group, name, names):
+def save_names(group, name, data):
     """Write names as an attribute, or as several where one can't hold them."""
-    too_long = [n for n in names if len(n) > _ATTRIBUTE_LIMIT]
+    too_long = [n for n in data if len(n) > _ATTRIBUTE_LIMIT]
     if too_long:
         raise RuntimeError(f"An HDF5 file takes names of up to {_ATTRIBUTE_LIMIT} bytes; these are longer: {too_long}")
-    array = np.asarray(names)
+    array = np.asarray(data)
     count = 1
     parts = np.array_split(array, count)
     while any(part.nbytes > _ATTRIBUTE_LIMIT for part in parts):
         count += 1
         parts = np.array_split(array, count)
     if count == 1:
-        group.attrs[name] = array if len(names) else np.asarray([], dtype="S1")
+        group.attrs[name] = array if len(data) else np.asarray([], dtype="S1")
         return
     for i, part in enumerate(parts):
         group.attrs[f"{name}{i}"] = part
@@ -85,13 +85,13 @@ def _weights_in_file_order(layer):
     return layer.trainable_weights + layer.non_trainable_weights
 
 
-def save_weights(group, layers):
+def save_weights(f, layers):
     """Write the weights of layers, a group for each."""
-    save_names(group, "layer_names", [layer.name.encode("utf8") for layer in layers])
-    group.attrs["backend"] = K.backend().encode("utf8")
-    group.attrs["keras_version"] = str(__version__).encode("utf8")
+    save_names(f, "layer_names", [layer.name.encode("utf8") for layer in layers])
+    f.attrs["backend"] = K.backend().encode("utf8")
+    f.attrs["keras_version"] = str(__version__).encode("utf8")
     for layer in layers:
-        of_layer = group.create_group(layer.name)
+        of_layer = f.create_group(layer.name)
         weights = _weights_in_file_order(layer)
         _save_arrays(of_layer, weights, [w.name.encode("utf8") for w in weights])
 
@@ -123,30 +123,30 @@ def _pairs(group, name, layer, number):
     return zip(weights, values)
 
 
-def load_weights(group, layers):
+def load_weights(f, layers):
     """Give layers the weights of a file, in order."""
     layers = [layer for layer in layers if _weights_in_file_order(layer)]
-    names = [name for name in load_names(group, "layer_names") if load_names(group[name], "weight_names")]
+    names = [name for name in load_names(f, "layer_names") if load_names(f[name], "weight_names")]
     if len(names) != len(layers):
         raise ValueError(
             f"The weight file has {len(names)} layers with weights, the model {len(layers)}: by_name=True loads those of the same name."
         )
     pairs = []
     for k, (name, layer) in enumerate(zip(names, layers)):
-        pairs += _pairs(group, name, layer, k)
+        pairs += _pairs(f, name, layer, k)
     _set(pairs)
 
 
-def load_weights_by_name(group, layers):
+def load_weights_by_name(f, layers):
     """Give layers the weights of the layers of the same name in a file, where there are."""
     index = {}
     for layer in layers:
         if layer.name:
             index.setdefault(layer.name, []).append(layer)
     pairs = []
-    for k, name in enumerate(load_names(group, "layer_names")):
+    for k, name in enumerate(load_names(f, "layer_names")):
         for layer in index.get(name, []):
-            pairs += _pairs(group, name, layer, k)
+            pairs += _pairs(f, name, layer, k)
     _set(pairs)
 
 
@@ -216,14 +216,14 @@ def _between_cudnn(kind, values, shape):
 # --- models -----------------------------------------------------------------------------------
 
 
-def save_model(model, path, overwrite=True, include_optimizer=True):
+def save_model(model, filepath, overwrite=True, include_optimizer=True):
     """Write a model: its configuration, weights, and what training needs to go on."""
     h5py = require_h5py()
-    if not isinstance(path, h5py.File):
-        path = os.fspath(path)
-        if not may_write(path, overwrite):
+    if not isinstance(filepath, h5py.File):
+        filepath = os.fspath(filepath)
+        if not may_write(filepath, overwrite):
             return
-    file = path if isinstance(path, h5py.File) else h5py.File(path, mode="w")
+    file = filepath if isinstance(filepath, h5py.File) else h5py.File(filepath, mode="w")
     try:
         config = model.get_config()
         file.attrs["keras_version"] = str(__version__).encode("utf8")
@@ -244,7 +244,7 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
                     save_optimizer_weights(file, weights)
         file.flush()
     finally:
-        if file is not path:
+        if file is not filepath:
             file.close()
 
 
@@ -257,12 +257,12 @@ def training_config(model):
     """What `compile` was told, and the optimizer, as plain data."""
     metrics = _names_of(model._compile_metrics)
     return {
-        "optimizer_config": {"class_name": type(model.optimizer).__name__, "config": model.optimizer.get_config()},
         "loss": model.loss,
         "metrics": metrics,
         "weighted_metrics": _names_of(model._compile_weighted_metrics),
         "sample_weight_mode": model.sample_weight_mode,
         "loss_weights": model.loss_weights,
+        "optimizer_config": {"class_name": type(model.optimizer).__name__, "config": model.optimizer.get_config()},
     }
 
 
@@ -274,10 +274,10 @@ def _names_of(metrics):
     return list(metrics)
 
 
-def load_model(path, custom_objects=None, compile=True):
+def load_model(filepath, custom_objects=None, compile=True):
     """Read what `save_model` wrote."""
     h5py = require_h5py()
-    file = path if isinstance(path, h5py.File) else h5py.File(os.fspath(path), mode="r")
+    file = filepath if isinstance(filepath, h5py.File) else h5py.File(os.fspath(filepath), mode="r")
     try:
         config = file.attrs.get("model_config")
         if config is None:
@@ -305,7 +305,7 @@ def load_model(path, custom_objects=None, compile=True):
                 )
         return model
     finally:
-        if file is not path:
+        if file is not filepath:
             file.close()
 
 
@@ -330,17 +330,17 @@ def compile_arguments(training, custom_objects):
     """The arguments of `compile` from what `training_config` gave."""
     custom = {**get_custom_objects(), **custom_objects}
 
-    def read(value):
+    def read(value, module):
         """Names of the program's own functions as these, written objects as objects."""
         if isinstance(value, list):
-            return [read(v) for v in value]
+            return [read(v, module) for v in value]
         if isinstance(value, dict):
             if "class_name" in value and "config" in value:
-                module = losses if hasattr(losses, value["class_name"]) else metrics
                 return module.deserialize(value, custom_objects=custom)
-            return {k: read(v) for k, v in value.items()}
+            return {k: read(v, module) for k, v in value.items()}
         return custom.get(value, value) if isinstance(value, str) else value
 
     wanted = ("loss", "metrics", "weighted_metrics", "sample_weight_mode", "loss_weights")
     arguments = {key: training.get(key) for key in wanted}
-    return {**arguments, **{key: read(arguments[key]) for key in ("loss", "metrics", "weighted_metrics")}}
+    modules = {"loss": losses, "metrics": metrics, "weighted_metrics": metrics}
+    return {**arguments, **{key: read(arguments[key], module) for key, module in modules.items()}}

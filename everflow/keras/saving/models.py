@@ -71,7 +71,7 @@ def load_model(filepath, custom_objects=None, compile=True):
     if isinstance(filepath, (str, os.PathLike)):
         filepath = os.fspath(filepath)
         if os.path.isdir(filepath):
-            return saved_model.load_model(filepath, custom_objects, compile)
+            return saved_model.load_model(filepath, compile, custom_objects)
     elif isinstance(filepath, hdf5.require_h5py().File):
         return hdf5.load_model(filepath, custom_objects, compile)
     if not os.path.exists(filepath):

@@ -104,9 +104,28 @@ def _windows(
         yield place, seen
 
 
+def _for_all_axes(values: Any, rank: int) -> Sequence[int]:
+    return [values] * rank if isinstance(values, int) else values
+
+
+def conv_output_shape(input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str) -> tuple[int, ...]:
+    """The shape that a convolution gives, channels left aside."""
+    kernel, steps = (_for_all_axes(x, len(input_shape)) for x in (kernel_shape, strides))
+    sizes = zip(input_shape, kernel, steps)
+    return tuple(for_layers.conv_output_length(size, window, padding, stride) for size, window, stride in sizes)
+
+
+def conv_connected_inputs(
+    input_shape: Sequence[int], kernel_shape: Any, output_position: Sequence[int], strides: Any, padding: str
+) -> list[range]:
+    """The positions of inputs that an output sees, along each dimension."""
+    kernel, steps = (_for_all_axes(x, len(input_shape)) for x in (kernel_shape, strides))
+    return dict(_windows(input_shape, kernel, steps, padding))[tuple(output_position)]
+
+
 def conv_kernel_mask(input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str) -> np.ndarray:
     """Whether an input is seen by an output, for all positions of inputs and outputs."""
-    kernel, steps = ([x] * len(input_shape) if isinstance(x, int) else x for x in (kernel_shape, strides))
+    kernel, steps = (_for_all_axes(x, len(input_shape)) for x in (kernel_shape, strides))
     found = list(_windows(input_shape, kernel, steps, padding))
     outputs = [last + 1 for last in found[-1][0]] if found else []
     mask = np.zeros((*input_shape, *outputs), bool)
@@ -128,7 +147,7 @@ def conv_kernel_idxs(
     """(number of an output, number of an input it sees), channels included, of arrays laid out in a row."""
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f"Data is channels_first or channels_last, not {data_format!r}")
-    kernel, steps = ([x] * len(input_shape) if isinstance(x, int) else x for x in (kernel_shape, strides))
+    kernel, steps = (_for_all_axes(x, len(input_shape)) for x in (kernel_shape, strides))
     found = list(_windows(input_shape, kernel, steps, padding))
     outputs = [last + 1 for last in found[-1][0]] if found else []
 
