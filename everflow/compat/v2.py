@@ -43,6 +43,7 @@ _CHANGED = {
     "io.parse_single_example": "ops.io.examples.parse_single_example_v2",
     "keras.initializers": "keras.initializers_v2",
     "keras.callbacks.TensorBoard": "keras.callbacks.tensorboard_v2.TensorBoard",
+    "keras.layers.BatchNormalization": "keras.layers.normalization_v2.BatchNormalization",
     "keras.layers.GRU": "keras.layers.recurrent_v2.GRU",
     "keras.layers.GRUCell": "keras.layers.recurrent_v2.GRUCell",
     "keras.layers.LSTM": "keras.layers.recurrent_v2.LSTM",

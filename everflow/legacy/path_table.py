@@ -199,7 +199,9 @@ python.keras.mixed_precision.experimental loss_scale_optimizer : keras.mixed_pre
 python.keras.mixed_precision.experimental test_util      : legacy.inner.keras_testing.gradients
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
-python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
+python.keras.layers   normalization_v2                   : keras.layers.normalization_v2
+python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 legacy.inner.keras_engine.recurrent_parts keras.layers.*
+python.keras.layers   recurrent                          : legacy.inner.keras_engine.recurrent_parts keras.layers.recurrent_cells
 python.keras.saving   hdf5_format saving_utils           : legacy.inner.keras_saving
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            legacy.inner.keras legacy.inner.keras_utils keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*

@@ -101,7 +101,10 @@ class LayerLosses:
         else:
             relevant = [t for node in self._inbound_nodes for t in nest.flatten(node.input_tensors)]
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
-            update = update() if callable(update) else update
+            if callable(update):
+                if _runs_at_once() and not self.trainable:
+                    continue  # what a frozen layer knows stays as it is
+                update = update()
             if update is None or _runs_at_once():
                 continue
             if not isinstance(update, Operation):

@@ -9,13 +9,13 @@ from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer, looked_up, takes, weight_of
 from everflow.keras.layers.recurrent import RNN, OfCell, cell_arguments
-from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer, within_one, without
+from everflow.keras.layers.recurrent_cells import DropoutRNNCellMixin, forget_bias_initializer, within_one, without
 from everflow.ops import array
 from everflow.platform.signatures import inserted, parameters_of
 from everflow.platform.signatures import takes as takes_parameters
 
 
-class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
+class ConvLSTM2DCell(DropoutRNNCellMixin, ConfiguredLayer):
     """One step of `ConvLSTM2D`."""
 
     @takes(without("units", "implementation", "reset_after"))

@@ -85,17 +85,32 @@ class BatchNormalization(SameShape):
         if not isinstance(axis, (int, list)):
             raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
         self._keep_given(given, leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
-        for name in ("renorm", "virtual_batch_size", "adjustment", "fused"):
+        for name in ("renorm", "virtual_batch_size", "adjustment"):
             setattr(self, name, given[name])
+        self.fused = self._wanted_form(given["fused"])
         if self.renorm:
             clipping = given["renorm_clipping"] or {}
             if set(clipping) - {"rmax", "rmin", "dmax"}:
                 raise ValueError(f"renorm_clipping {clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
             self.renorm_clipping, self.renorm_momentum = clipping, given["renorm_momentum"]
 
-    def _can_be_fused(self, rank):
+    # Whether a layer that isn't trainable computes as for inference; TensorFlow 2's does.
+    _USE_V2_BEHAVIOR = False
+
+    def _wanted_form(self, fused):
+        """Whether the fused form is to be used where it can be."""
+        return True if fused is None else fused
+
+    def _fused_can_be_used(self):
         plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
-        return rank == 4 and plain and self.axis in ([1], [3])
+        axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
+        return plain and axes in ([1], [3], [-1], [-3])
+
+    def _can_be_fused(self, rank):
+        return rank == 4 and self._fused_can_be_used()
+
+    def _get_training_value(self, training=None):
+        return K.learning_phase() if training is None else training
 
     def get_config(self):
         config = super().get_config()
@@ -206,7 +221,7 @@ class BatchNormalization(SameShape):
             return copies[0].read_value()
 
     def call(self, inputs, training=None):
-        training = K.learning_phase() if training is None else training
+        training = self._get_training_value(training)
         if self.virtual_batch_size is not None:
             return self._with_virtual_batches(inputs, training)
         if self.fused:

@@ -112,7 +112,8 @@ class RNN(Layer):
         """Begin anew, with zeros or with the states given."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        spec = self.input_spec[0] if isinstance(self.input_spec, list) else self.input_spec
+        specs = nest.flatten(self.input_spec)
+        spec = specs[0] if specs else None
         batch = None
         if spec is not None and spec.shape is not None:
             batch = spec.shape[1] if self.time_major else spec.shape[0]
@@ -145,6 +146,14 @@ class RNN(Layer):
 
     # --- building and calling ----------------------------------------------------------------------
 
+    @staticmethod
+    def _shapes(input_shape):
+        """The shapes of inputs: one, or where a step takes several tensors, a structure of them."""
+        several = nest.is_sequence(input_shape) and any(
+            isinstance(one, (TensorShape, tuple, list)) for one in nest.flatten(input_shape)
+        )
+        return input_shape if several else TensorShape(input_shape)
+
     def _spec_of(self, shape):
         sizes = list(TensorShape(shape).as_list())
         batch, time = (1, 0) if self.time_major else (0, 1)
@@ -156,11 +165,15 @@ class RNN(Layer):
     def build(self, input_shape):
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
-        shape = TensorShape(input_shape)
-        spec = self._spec_of(shape)
+        shapes = self._shapes(input_shape)
+        spec = nest.map_structure(self._spec_of, shapes)
         self.input_spec = [spec, *self.input_spec[1:]] if isinstance(self.input_spec, list) else [spec]
-        sizes = shape.as_list()
-        step_shape = TensorShape([sizes[1 if self.time_major else 0], *sizes[2:]])
+
+        def of_step(shape):
+            sizes = TensorShape(shape).as_list()
+            return TensorShape([sizes[1 if self.time_major else 0], *sizes[2:]])
+
+        step_shape = nest.map_structure(of_step, shapes)
         if isinstance(self.cell, Layer) and not self.cell.built:
             if self.cell._dtype is None:
                 self.cell._dtype = self._dtype
@@ -193,7 +206,7 @@ class RNN(Layer):
         specs = [InputSpec(shape=(None, *t.shape.as_list()[1:])) for t in extra]
         before = self._input_spec
         if before is not None:
-            self.input_spec = [*nest.flatten(before)[:1], *specs]
+            self.input_spec = [before[0] if isinstance(before, list) else before, *specs]
         output = super().__call__([inputs, *extra], **kwargs)
         self.input_spec = self._input_spec[:1] if isinstance(self._input_spec, list) else before
         return output
@@ -225,7 +238,9 @@ class RNN(Layer):
         self._reset_masks()
         if isinstance(mask, list):
             mask = mask[0]
-        time_steps = inputs.shape.as_list()[0 if self.time_major else 1]
+        if nest.is_sequence(mask):
+            mask = nest.flatten(mask)[0]  # several tensors of a step have one time axis
+        time_steps = nest.flatten(inputs)[0].shape.as_list()[0 if self.time_major else 1]
         if self.unroll and time_steps is None:
             raise ValueError(
                 f"Cannot unroll {self.name} over an unknown number of time steps: give the first layer of a Sequential "
@@ -286,19 +301,23 @@ class RNN(Layer):
     def compute_output_shape(self, input_shape):
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
-        sizes = TensorShape(input_shape).as_list()
+        sizes = TensorShape(nest.flatten(self._shapes(input_shape))[0]).as_list()
         batch, time = (sizes[1], sizes[0]) if self.time_major else (sizes[0], sizes[1])
 
         def with_batch(size):
             return TensorShape([batch, *TensorShape(size).as_list()])
 
-        size = output_size_of(self.cell)
-        if self.return_sequences:
+        def of_output(size):
+            if not self.return_sequences:
+                return with_batch(size)
             both = (time, batch) if self.time_major else (batch, time)
-            output = TensorShape([*both, *TensorShape(size).as_list()])
-        else:
-            output = with_batch(size)
-        return [output, *[with_batch(s) for s in nest.flatten(self.cell.state_size)]] if self.return_state else output
+            return TensorShape([*both, *TensorShape(size).as_list()])
+
+        sizes = nest.flatten(output_size_of(self.cell))
+        outputs = [of_output(size) for size in sizes]
+        if self.return_state:
+            return outputs + [with_batch(size) for size in nest.flatten(self.cell.state_size)]
+        return outputs[0] if len(outputs) == 1 else outputs
 
     # --- as data -------------------------------------------------------------------------------------
 
@@ -355,6 +374,9 @@ class _OfDenseCell(OfCell, RNN):
 
     cell_class = None
 
+    def _keep_settings(self, given):
+        """Take arguments that are neither the cell's nor the loop's out of those given."""
+
     @classmethod
     def from_config(cls, config):
         config = dict(config)
@@ -370,11 +392,13 @@ def over(cell_class, *last, **loop):
     """
     of_cell = parameters_of(cell_class.__init__, ("**kwargs",))
     first = inserted(without(*last, of=of_cell), bias_regularizer={"activity_regularizer": None})
-    parameters = {**first, **_LOOP_ARGUMENTS, **loop, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
+    loop = {**without(*loop, of=_LOOP_ARGUMENTS), **loop}
+    parameters = {**first, **loop, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
 
     def start(self, activity_regularizer, **given):
         if "implementation" not in of_cell:
             given.pop("implementation", None)  # files of all times have it
+        self._keep_settings(given)
         cell = {name: given.pop(name) for name in of_cell}
         cell.update({name: given[name] for name in ("dtype", "trainable") if name in given})
         RNN.__init__(self, self.cell_class(**cell), **given)

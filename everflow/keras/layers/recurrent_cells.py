@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from everflow.framework import nest
+from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
@@ -105,34 +106,42 @@ def within_one(given):
     return {name: min(1.0, max(0.0, given[name])) for name in ("dropout", "recurrent_dropout")}
 
 
-class _DropoutMasks:
-    """Masks of dropout that are the same for all steps of a sequence."""
+class DropoutRNNCellMixin:
+    """Masks of dropout that are the same for all steps of a sequence; cells of one's own have `dropout` and
+    `recurrent_dropout`.
+    """
+
+    # Masks that are computed at once and those of graphs are kept apart: a layer may be called in both ways.
+    _dropout_mask = _recurrent_dropout_mask = _eager_dropout_mask = _eager_recurrent_dropout_mask = None
 
     def reset_dropout_mask(self):
         """Forget the mask of the inputs; a new sequence gets a new one."""
-        self.__dict__["_dropout_mask"] = None
+        self.__dict__.update(_dropout_mask=None, _eager_dropout_mask=None)
 
     def reset_recurrent_dropout_mask(self):
         """Forget the mask of the states."""
-        self.__dict__["_recurrent_dropout_mask"] = None
+        self.__dict__.update(_recurrent_dropout_mask=None, _eager_recurrent_dropout_mask=None)
 
     def _masks(self, kind, like, rate, training, count):
         if rate == 0:
             return None
-        if self.__dict__.get(kind) is None:
-            ones = array.ones_like(like)
-            self.__dict__[kind] = [
-                K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)
-            ]
-        return self.__dict__[kind]
+        kept = f"_eager_{kind}" if executing_eagerly() else f"_{kind}"
+        if getattr(self, kept) is None:
+            self.__dict__[kept] = dropout_masks(array.ones_like(like), rate, training, count)
+        return self.__dict__[kept]
 
     def get_dropout_mask_for_cell(self, inputs, training, count=1):
         """A mask for each of `count` uses of the inputs; None without dropout."""
-        return self._masks("_dropout_mask", inputs, self.dropout, training, count)
+        return self._masks("dropout_mask", inputs, self.dropout, training, count)
 
     def get_recurrent_dropout_mask_for_cell(self, inputs, training, count=1):
         """A mask for each of `count` uses of the state; None without dropout."""
-        return self._masks("_recurrent_dropout_mask", inputs, self.recurrent_dropout, training, count)
+        return self._masks("recurrent_dropout_mask", inputs, self.recurrent_dropout, training, count)
+
+
+def dropout_masks(ones, rate, training, count):
+    """A list of masks: ones of which some are dropped while training."""
+    return [K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)]
 
 
 # What recurrent layers take, in the order in which they take it: each takes some of them.
@@ -151,7 +160,7 @@ def without(*names, of=CELL_PARAMETERS):
     return {name: default for name, default in of.items() if name not in names}
 
 
-class _Cell(_DropoutMasks, ConfiguredLayer):
+class _Cell(DropoutRNNCellMixin, ConfiguredLayer):
     """What the cells have in common: a kernel, a recurrent kernel and a bias, each for all gates side by side."""
 
     gates = 1

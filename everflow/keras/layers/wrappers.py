@@ -181,7 +181,7 @@ class Bidirectional(Wrapper):
         if backward_layer is not None and not isinstance(backward_layer, Layer):
             raise ValueError(f"`backward_layer` is a layer or None, not {backward_layer!r}.")
         self.forward_layer = self._again(layer)
-        self._given_backward = backward_layer
+        self._given_backward = None if backward_layer is None else named_config(backward_layer)
         if backward_layer is None:
             self.backward_layer = self._again(layer, go_backwards=True)
         else:
@@ -337,7 +337,7 @@ class Bidirectional(Wrapper):
         if self._num_constants:
             config["num_constants"] = self._num_constants
         if self._given_backward is not None:
-            config["backward_layer"] = named_config(self._given_backward)
+            config["backward_layer"] = self._given_backward
         return config
 
     @classmethod
