@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.data import experimental
+from everflow.data import experimental, flat_tensors
 from everflow.data.dataset import Dataset, DatasetSpec
 from everflow.data.files import FixedLengthRecordDatasetV1 as FixedLengthRecordDataset
 from everflow.data.files import TextLineDatasetV1 as TextLineDataset

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
+
 import numpy as np
 
 from everflow.data import batching, iterators, stateful, structure
@@ -11,7 +14,9 @@ from everflow.data.seeds import seed_tensors
 from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 
@@ -40,7 +45,7 @@ class DatasetSpec(structure.VariantSpec):
     def from_variant(self, tensor):
         """The dataset, or datasets, that a tensor stands for."""
         if self._dataset_shape.rank == 0:
-            return VariantDataset(tensor, self._element_spec)
+            return _VariantDataset(tensor, self._element_spec)
         return structure.NestedVariant(tensor, self)
 
     def reshaped(self, shape):
@@ -77,10 +82,28 @@ class Dataset(structure.Elements, structure.VariantValue):
         (array([1, 4], dtype=int32), array([ 9, 16], dtype=int32))
     """
 
-    def __init__(self):
-        raise TypeError(
-            "tf.data.Dataset can't be made directly; use from_tensors, from_tensor_slices, range, from_generator, ..."
-        )
+    def __init__(self, variant_tensor=None):
+        """For people's own classes of datasets, which give the tensor that stands for one, or say it by `_as_variant_tensor`."""
+        if variant_tensor is None:
+            if not hasattr(self, "_as_variant_tensor"):
+                raise TypeError(
+                    "tf.data.Dataset can't be made directly; use from_tensors, from_tensor_slices, range, from_generator, ..."
+                )
+            variant_tensor = self._as_variant_tensor()
+        self._variant_tensor = variant_tensor
+
+    def __getattr__(self, name):
+        """What a dataset of somebody's own class was not given, its methods tell when it is asked for."""
+        kind = type(self)
+        if name == "_element_spec" and kind.element_spec is not structure.Elements.element_spec:
+            return self.element_spec
+        if name == "_element_spec" and kind.output_types is not structure.Elements.output_types:
+            return structure.from_legacy(self.output_types, self.output_shapes, self.output_classes)
+        if name == "_options":
+            return functools.reduce(Options.merge, [d.options() for d in self._inputs()], Options())
+        if name == "_input_datasets":
+            return ()
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
 
     _made_by = None  # the op type, where it is known: executing eagerly, a tensor has no op to ask
     _drawn_functions = ()  # those that the op was given
@@ -97,7 +120,7 @@ class Dataset(structure.Elements, structure.VariantValue):
 
     @staticmethod
     def _make(variant_tensor, element_spec, inputs=()):
-        return DatasetV1Adapter(variant_tensor, element_spec, inputs)
+        return DatasetV1Adapter.__new__(DatasetV1Adapter)._begin(variant_tensor, element_spec, inputs)
 
     def _then(self, build, element_spec=None, **arguments):
         """The dataset that an op makes of this one; its elements are like these where no specs are given."""
@@ -142,6 +165,12 @@ class Dataset(structure.Elements, structure.VariantValue):
         """The functions that its op calls for elements."""
         return list(self._drawn_functions)
 
+    def _has_captured_ref(self):
+        """Whether a function of it, or of what it is made of, captured a variable as a reference."""
+        captured = [tensor for function in self._functions() for tensor in function.captured_inputs]
+        sources = [t for tensor in captured if not executing_eagerly() for t in (tensor, *tensor.op.inputs)]
+        return any(t.dtype._is_ref_dtype for t in sources) or any(d._has_captured_ref() for d in self._inputs())
+
     def _as_serialized_graph(self, stateful_whitelist=None):
         """A string tensor: the GraphDef that makes this dataset."""
         return raw.DatasetToGraph(input_dataset=self._variant_tensor, stateful_whitelist=stateful_whitelist or [])
@@ -157,7 +186,13 @@ class Dataset(structure.Elements, structure.VariantValue):
             size = convert_to_tensor(threading.private_threadpool_size, dtypes.int64, name="num_threads")
             dataset = dataset._then(raw.PrivateThreadPoolDataset, num_threads=size)
         rewrites = options._static_optimizations()
-        if rewrites:
+        if rewrites and self._has_captured_ref():
+            warnings.warn(
+                f"A function of this dataset captured a variable as a reference, so it runs without these rewrites: {rewrites}. "
+                "Variables with use_resource=True don't stand in their way.",
+                stacklevel=2,
+            )
+        elif rewrites:
             dataset = dataset._then(
                 raw.OptimizeDataset,
                 optimizations=convert_to_tensor(rewrites, dtypes.string, name="optimizations"),
@@ -209,6 +244,8 @@ class Dataset(structure.Elements, structure.VariantValue):
         """
         element = structure.normalize(tensors)
         spec = structure.map_nest(structure.spec_of, element)
+        if not structure.flatten(spec):
+            raise IndexError("from_tensor_slices() takes at least one tensor, and was given none")
         for leaf, leaf_spec in zip(structure.flatten(element), structure.flatten(spec)):
             if isinstance(leaf_spec, TensorSpec) and leaf_spec.shape.rank == 0:
                 raise ValueError(f"Value {leaf} has insufficient rank for batching.")
@@ -223,6 +260,8 @@ class Dataset(structure.Elements, structure.VariantValue):
     @staticmethod
     def from_sparse_tensor_slices(sparse_tensor):
         """A dataset of the rows of a SparseTensor, each (indices, values, dense_shape)."""
+        if not isinstance(sparse_tensor, SparseTensor):
+            raise TypeError(f"from_sparse_tensor_slices() takes a SparseTensor, not {sparse_tensor!r}")
         rank = sparse_tensor.indices.shape.size(1)
         inner = None if rank is None else rank - 1
         spec = (
@@ -488,21 +527,24 @@ class Dataset(structure.Elements, structure.VariantValue):
 
 
 class DatasetV1Adapter(Dataset):
-    """A dataset that an op makes."""
+    """A dataset that an op makes; made of another one, it is the same."""
 
-    def __init__(self, variant_tensor, element_spec, inputs=()):
-        self._begin(variant_tensor, element_spec, inputs)
+    def __init__(self, dataset):
+        self._begin(dataset._variant_tensor, dataset.element_spec, [dataset])
 
 
-class VariantDataset(DatasetV1Adapter):
+class _VariantDataset(DatasetV1Adapter):
     """A dataset that comes as a tensor: an element of another one, or an argument of a function."""
+
+    def __init__(self, dataset_variant, structure):
+        self._begin(dataset_variant, structure)
 
 
 def made(build, element_spec, inputs=(), **arguments) -> Dataset:
     """The dataset that an op makes, given the specs of its elements."""
     functions = {name: value for name, value in arguments.items() if isinstance(value, StructuredFunction)}
     given = arguments | {name: function.attr for name, function in functions.items()}
-    dataset = DatasetV1Adapter(build(**structure.attributes(element_spec), **given), element_spec, inputs)
+    dataset = Dataset._make(build(**structure.attributes(element_spec), **given), element_spec, inputs)
     dataset._made_by = getattr(build, "__name__", None)
     dataset._drawn_functions = tuple(functions.values())
     return dataset

@@ -57,11 +57,13 @@ def interleaved_in_parallel(
 
 
 def _slices(filenames):
-    return DatasetV1Adapter(raw.TensorSliceDataset(components=[filenames], output_shapes=[[]]), _STRING)
+    return DatasetV1Adapter._make(raw.TensorSliceDataset(components=[filenames], output_shapes=[[]]), _STRING)
 
 
 class _FileDataset(Dataset):
     """One dataset for each file, joined into one."""
+
+    _made_of_names = False  # whether a dataset of names counts as what it is made of, with its options
 
     def _read(self, filenames, read_one_file, num_parallel_reads):
         if isinstance(filenames, Dataset):
@@ -79,7 +81,7 @@ class _FileDataset(Dataset):
             joined = names.flat_map(read_one_file)
         else:
             joined = interleaved_in_parallel(names, read_one_file, num_parallel_reads, 1, False, None, None)
-        self._begin(joined._variant_tensor, _STRING, [joined])
+        self._begin(joined._variant_tensor, _STRING, [filenames] if self._made_of_names and names is filenames else [])
 
 
 class _PlainFileDataset(_FileDataset):
@@ -135,6 +137,7 @@ class TFRecordDatasetV1(_PlainFileDataset):
     """
 
     _op_type = "TFRecordDataset"
+    _made_of_names = True
 
 
 class FixedLengthRecordDatasetV1(_FileDataset):
@@ -175,4 +178,4 @@ class FixedLengthRecordDatasetV1(_FileDataset):
 
 
 def _reader(build, **arguments):
-    return DatasetV1Adapter(build(**arguments), _STRING)
+    return DatasetV1Adapter._make(build(**arguments), _STRING)

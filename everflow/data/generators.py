@@ -89,7 +89,7 @@ def from_generator(generator, output_types, output_shapes, args):
         captured["init_func_other_args"] = [dummy, *begin.captured_inputs]
         attributes = {name: function.attr for name, function in functions.items()}
         variant = raw.GeneratorDataset(**captured, **attributes, **structure.attributes(spec))
-        return DatasetV1Adapter(variant, spec)
+        return DatasetV1Adapter._make(variant, spec)
 
     return Dataset.from_tensors(0).flat_map(flat_map_fn)
 
@@ -107,12 +107,20 @@ def _leaves(spec, element) -> list:
     return [leaf for key in sorted(spec) for leaf in _leaves(spec[key], element[key])]
 
 
+def _wrapped(value, kind):
+    """An array of a type; numbers that are too large for it lose their upper bits."""
+    try:
+        return np.asarray(value, dtype=kind)
+    except OverflowError:
+        return np.asarray(value).astype(kind)
+
+
 def _converted(value, dtype, shape):
     try:
         if dtype is dtypes.string:
             array = as_bytes_array(np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value))
         else:
-            array = np.asarray(value, dtype=dtype.as_numpy_dtype)
+            array = _wrapped(value, dtype.as_numpy_dtype)
     except (TypeError, ValueError, UnicodeError) as e:
         raise TypeError(
             f"`generator` yielded {value}, which could not be converted to {dtype.name}, its type in output_types"

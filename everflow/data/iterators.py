@@ -33,10 +33,11 @@ def _taken(build, iterator, name=None):
 
 
 class IteratorSaveable(SaveableObject):
-    """Where an iterator is, in a checkpoint."""
+    """Where an iterator is, in a checkpoint, under its name and an ending."""
 
-    def __init__(self, resource, key, name):
-        super().__init__(resource, [SaveSpec(raw.SerializeIterator(resource_handle=resource), "", key)], name)
+    def __init__(self, iterator_resource, name, ending="_STATE"):
+        saved = SaveSpec(raw.SerializeIterator(resource_handle=iterator_resource), "", name + ending)
+        super().__init__(iterator_resource, [saved], name)
 
     def restore(self, restored_tensors, restored_shapes):
         with get_default_graph().colocate_with(self.op):
@@ -47,7 +48,7 @@ class _Saved:
     """An iterator as a part of what `tf.train.Checkpoint` saves."""
 
     def _gather_saveables_for_checkpoint(self):
-        return {"ITERATOR_STATE": lambda name: IteratorSaveable(self._iterator_resource, name, name)}
+        return {"ITERATOR": lambda name: IteratorSaveable(self._iterator_resource, name)}
 
 
 class Iterator(structure.Elements, _Saved):
@@ -181,10 +182,7 @@ class IteratorSpec(TypeSpec):
         return value._iterator_resource, value._deleter
 
     def _from_components(self, components):
-        made = IteratorV2.__new__(IteratorV2)
-        made._iterator_resource, made._deleter = components
-        made._element_spec = self._element_spec
-        return made
+        return IteratorV2(None, components, self._element_spec)
 
     @staticmethod
     def from_value(value):
@@ -199,7 +197,13 @@ class IteratorV2(structure.Elements, _Saved):
     ...     train(image, label)
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset=None, components=None, element_spec=None):
+        if (dataset is None) == (components is None) or (components is None) != (element_spec is None):
+            raise ValueError("An iterator is made of a dataset, or else of its components with the spec of an element")
+        if dataset is None:
+            self._iterator_resource, self._deleter = components
+            self._element_spec = element_spec
+            return
         dataset = dataset._apply_options()
         self._element_spec = dataset.element_spec
         with device("/cpu:0"):
@@ -213,6 +217,9 @@ class IteratorV2(structure.Elements, _Saved):
 
     def __next__(self):
         return self.next()
+
+    def _next_internal(self):
+        return self.get_next()
 
     def next(self):
         """The next element; StopIteration at the end."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from everflow.data import structure
 from everflow.data.dataset import Dataset
-from everflow.data.iterators import IteratorV2
+from everflow.data.iterators import IteratorSpec, IteratorV2
 from everflow.data.optional import get_next_as_optional
+from everflow.data.settings import as_int64
+from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.scopes import device, executing_eagerly
+from everflow.framework.scopes import device, executing_eagerly, get_default_graph
+from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops import control_flow
 
 
@@ -20,6 +23,7 @@ class MultiDeviceIterator:
     """
 
     def __init__(self, dataset, devices, max_buffer_size=1, prefetch_buffer_size=1, source_device="/cpu:0"):
+        slack_period = 1 if dataset.options().experimental_slack else 0
         dataset = dataset._apply_options()
         self._devices, self._element_spec = list(devices), dataset.element_spec
         attributes = structure.attributes(self._element_spec)
@@ -38,7 +42,8 @@ class MultiDeviceIterator:
             with device(name):
                 part = self._part(shard, incarnation, attributes)
                 if prefetch_buffer_size > 0:
-                    part = part.prefetch(prefetch_buffer_size)
+                    size = as_int64(buffer_size=prefetch_buffer_size)
+                    part = part._then(raw.PrefetchDataset, **size, slack_period=slack_period)
                 self._iterators.append(IteratorV2(part) if executing_eagerly() else part.make_initializable_iterator())
 
     def _part(self, shard, incarnation, attributes):
@@ -77,7 +82,35 @@ class MultiDeviceIterator:
 
 
 class MultiDeviceIteratorV2(MultiDeviceIterator):
-    """The same for loops: each step gives the elements for all devices."""
+    """The same for loops of eager execution and of traced functions: each step gives the elements for all devices.
+
+    It is made of a dataset and devices, or else, as an argument of a function, of components and their spec.
+    """
+
+    def __init__(
+        self,
+        dataset=None,
+        devices=None,
+        max_buffer_size=1,
+        prefetch_buffer_size=1,
+        source_device="/cpu:0",
+        components=None,
+        element_spec=None,
+    ):
+        if not executing_eagerly() and not get_default_graph().building_function:
+            raise RuntimeError(
+                "MultiDeviceIteratorV2 is for eager execution and tf.function: a graph takes MultiDeviceIterator"
+            )
+        if (dataset is None or devices is None) == (components is None):
+            raise ValueError("It is made of a dataset and devices, or else of components and an element_spec")
+        self._source_device = source_device
+        if components is None:
+            super().__init__(dataset, devices, max_buffer_size, prefetch_buffer_size, source_device)
+            return
+        self._resource, self._deleter, *self._iterators = components
+        self._devices, self._element_spec = list(devices or ()), element_spec
+
+    _type_spec = property(lambda self: MultiDeviceIteratorSpec(self._devices, self._source_device, self._element_spec))
 
     def __iter__(self):
         return self
@@ -88,4 +121,36 @@ class MultiDeviceIteratorV2(MultiDeviceIterator):
     next = __next__
 
 
-OwnedMultiDeviceIterator = MultiDeviceIteratorV2
+class MultiDeviceIteratorSpec(TypeSpec):
+    """The type of such an iterator: its devices, and the specs of an element."""
+
+    def __init__(self, devices, source_device, element_spec):
+        self._devices, self._source_device, self._element_spec = devices, source_device, element_spec
+
+    value_type = property(lambda self: MultiDeviceIteratorV2)
+
+    def _serialize(self):
+        return tuple(self._devices), self._source_device, self._element_spec
+
+    @property
+    def _component_specs(self):
+        parts = [IteratorSpec(self._element_spec) for _ in self._devices]
+        return [TensorSpec([], dtypes.resource), TensorSpec([], dtypes.variant), *parts]
+
+    def _to_components(self, value):
+        return [value._resource, value._deleter, *value._iterators]
+
+    def _from_components(self, components):
+        made = MultiDeviceIteratorV2.__new__(MultiDeviceIteratorV2)
+        made._resource, made._deleter, *made._iterators = components
+        made._devices, made._source_device, made._element_spec = (
+            list(self._devices),
+            self._source_device,
+            self._element_spec,
+        )
+        return made
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an iterator."""
+        return value._type_spec

@@ -8,7 +8,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import name_scope
 
 
-def _drawn(function, transformation, state_spec, element_spec, state_of):
+def drawn_with_state(function, transformation, state_spec, element_spec, state_of):
     """The function, and the specs of a state that fit from step to step: shapes that change are taken to be unknown."""
     while True:
         drawn = StructuredFunction(function, transformation, (state_spec, element_spec))
@@ -35,7 +35,7 @@ def reduce(dataset, initial_state, reduce_func):
     with name_scope("initial_state"):
         initial_state = structure.normalize(initial_state)
     spec = structure.map_nest(structure.spec_of, initial_state)
-    function, state_spec = _drawn(reduce_func, "reduce()", spec, dataset.element_spec, lambda found: found)
+    function, state_spec = drawn_with_state(reduce_func, "reduce()", spec, dataset.element_spec, lambda found: found)
     tensors = raw.ReduceDataset(
         input_dataset=dataset._variant_tensor,
         initial_state=structure.to_tensors(spec, initial_state),
@@ -56,6 +56,6 @@ def scan(dataset, initial_state, scan_func):
             raise TypeError(f"`scan_func` must return a pair (new state, output), not {found}")
         return found[0]
 
-    function, _ = _drawn(scan_func, "tf.data.experimental.scan()", spec, dataset.element_spec, state_of)
+    function, _ = drawn_with_state(scan_func, "tf.data.experimental.scan()", spec, dataset.element_spec, state_of)
     start = {"initial_state": structure.to_tensors(spec, initial_state), "preserve_cardinality": True}
     return dataset._then(raw.ScanDataset, function.output_structure[1], **start, **function.argument("f"))

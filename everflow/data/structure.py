@@ -76,7 +76,13 @@ class VariantSpec(TypeSpec):
         """The leaf that a tensor stands for."""
         raise NotImplementedError
 
-    _flat_tensor_specs = property(lambda self: [TensorSpec(self.variant_shape, dtypes.variant)])
+    _component_specs = property(lambda self: TensorSpec(self.variant_shape, dtypes.variant))
+
+    def _to_components(self, value):
+        return value._variant_tensor
+
+    def _from_components(self, components):
+        return self.from_variant(components)
 
 
 class VariantValue:
@@ -297,7 +303,8 @@ def legacy_shapes(spec):
 def _legacy_shape(spec):
     """The shape of a leaf; that of a TensorArray also has, before an element's, the two answers of its type."""
     if isinstance(spec, TensorArraySpec):
-        return TensorShape([int(spec._dynamic_size), int(spec._infer_shape)]).concatenate(spec._element_shape)
+        answers = [None if answer is None else int(answer) for answer in (spec._dynamic_size, spec._infer_shape)]
+        return TensorShape(answers).concatenate(spec._element_shape)
     return spec if isinstance(spec, VariantSpec) else spec._shape
 
 

@@ -42,6 +42,11 @@ python.data.util      convert traverse                   : legacy.inner.data.dat
 python.data.util      random_seed                        : legacy.inner.data.datasets
 python.data.util      sparse                             : legacy.inner.data.sparse
 python.data.util      structure                          : legacy.inner.data.structure data.structure
+python.data.kernel_tests test_base                       : legacy.inner.data.testing.datasets
+python.data.benchmarks benchmark_base                    : legacy.inner.data.testing.benchmarks
+python.data.experimental.kernel_tests reader_dataset_ops_test_base : legacy.inner.data.testing.readers
+python.data.experimental.kernel_tests stats_dataset_test_base : legacy.inner.data.testing.stats
+python.data.experimental.kernel_tests.serialization dataset_serialization_test_base : legacy.inner.data.testing.serialization
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
 python.data.experimental.ops stats_aggregator            : data.experimental.stats

@@ -94,7 +94,7 @@ class RestoreOps:
 
     def _restore(self, entries):
         pairs = [(key, saveable, spec) for _, key, _, saveable in entries for spec in saveable.specs]
-        specs = [(spec, key if len(saveable.specs) == 1 else spec.name) for key, saveable, spec in pairs]
+        specs = [(spec, _key_in_file(key, saveable, spec)) for key, saveable, spec in pairs]
         with device("/cpu:0"):
             names, slices = [name for _, name in specs], [s.slice_spec for s, _ in specs]
             types = [s.dtype.base_dtype for s, _ in specs]
@@ -106,6 +106,13 @@ class RestoreOps:
             self._restored.append(thing)
             with device(saveable.device):
                 self._made[key, id(thing)] = saveable.restore(mine, restored_shapes=None)
+
+
+def _key_in_file(key, saveable, spec):
+    """The name of a tensor in the file, where its object may have another key than here: that, and the tensor's ending."""
+    if spec.name.startswith(saveable.name):
+        return key + spec.name.removeprefix(saveable.name)
+    return key if len(saveable.specs) == 1 else spec.name
 
 
 class ObjectSaver:

@@ -23,12 +23,12 @@ class _AutoShardDataset(DatasetV1Adapter):
             index=index,
             **structure.attributes(spec),
         )
-        super().__init__(variant, spec, [input_dataset])
+        self._begin(variant, spec, [input_dataset])
 
 
 def _AutoShardDatasetV1(input_dataset, num_workers, index):
     made = _AutoShardDataset(input_dataset, num_workers, index)
-    return DatasetV1Adapter(made._variant_tensor, made.element_spec, [made])
+    return DatasetV1Adapter(made)
 
 
 def _part_of_batch(spec, replicas):
@@ -59,7 +59,7 @@ class _RebatchDataset(DatasetV1Adapter):
             **as_int64(num_replicas=num_replicas),
             **structure.attributes(spec),
         )
-        super().__init__(variant, spec, [input_dataset])
+        self._begin(variant, spec, [input_dataset])
 
 
 # --- datasets on other devices -------------------------------------------------------------------
@@ -71,7 +71,7 @@ class _RemoteDataset(DatasetV1Adapter):
     def __init__(self, graph_def, device_name, element_spec):
         with device(device_name):
             variant = raw.DatasetFromGraph(graph_def=graph_def)
-        super().__init__(variant, element_spec)
+        self._begin(variant, element_spec)
 
 
 def replicate(dataset, devices):

@@ -7,6 +7,7 @@ import numpy as np
 from everflow.data import structure
 from everflow.data.dataset import DatasetSpec
 from everflow.data.functions import StructuredFunction
+from everflow.data.stateful import drawn_with_state
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -208,13 +209,10 @@ def group_by_reducer(key_func, reducer):
         keys = StructuredFunction(key_func, where, dataset.element_spec)
         keys.check_returns_scalar("key_func", dtypes.int64)
         initial = StructuredFunction(reducer.init_func, where, _KEY)
-        reduced = StructuredFunction(reducer.reduce_func, where, (initial.output_structure, dataset.element_spec))
-        if structure.legacy_types(reduced.output_structure) != structure.legacy_types(initial.output_structure):
-            raise TypeError(
-                f"`reduce_func` must keep the types of the initial state, {structure.legacy_types(initial.output_structure)}; "
-                f"it returned {structure.legacy_types(reduced.output_structure)}"
-            )
-        final = StructuredFunction(reducer.finalize_func, where, initial.output_structure)
+        reduced, state = drawn_with_state(
+            reducer.reduce_func, where, initial.output_structure, dataset.element_spec, lambda found: found
+        )
+        final = StructuredFunction(reducer.finalize_func, where, state)
         functions = _named(key_func=keys, init_func=initial, reduce_func=reduced, finalize_func=final)
         return dataset._then(raw.GroupByReducerDataset, final.output_structure, **functions)
 

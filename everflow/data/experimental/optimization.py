@@ -49,7 +49,7 @@ class _ChooseFastestDataset(DatasetV1Adapter):
             num_experiments=num_experiments,
             **structure.attributes(spec),
         )
-        super().__init__(variant, spec, datasets)
+        self._begin(variant, spec, datasets)
 
 
 class _ChooseFastestBranchDataset(DatasetV1Adapter):
@@ -71,4 +71,4 @@ class _ChooseFastestBranchDataset(DatasetV1Adapter):
             other_arguments_lengths=[len(f.captured_inputs) for f in drawn],
             **structure.attributes(spec),
         )
-        super().__init__(variant, spec, [input_dataset])
+        self._begin(variant, spec, [input_dataset])

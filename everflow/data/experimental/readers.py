@@ -443,3 +443,29 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader, la
             raise ValueError(f"`label_key` {label_key!r} is none of the features {list(features)}")
         dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
     return dataset.prefetch(AUTOTUNE if given["prefetch_buffer_size"] is None else given["prefetch_buffer_size"])
+
+
+@takes(
+    """file_pattern, batch_size, parser_fn=None, num_epochs=None, shuffle=True, shuffle_buffer_size=None,
+    shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None, num_parallel_parser_calls=None,
+    drop_final_batch=False""",
+)
+def make_tf_record_dataset(file_pattern, batch_size, parser_fn, num_epochs, shuffle, shuffle_seed, **given):
+    """Batches of the records of TFRecord files, or of what a function makes of each of them.
+
+    Settings that are None have values that suit large files: 24 of them are read at the same time, 10,000 records mixed,
+    a batch's records parsed at the same time, and batches prepared ahead.
+    """
+    files = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    readers = 24 if given["num_parallel_reads"] is None else given["num_parallel_reads"]
+    dataset = TFRecordDatasetV1(files, num_parallel_reads=readers)
+    mixed = 10000 if given["shuffle_buffer_size"] is None else given["shuffle_buffer_size"]
+    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, mixed, shuffle_seed)
+    # Batches of the same size each where it goes on for ever.
+    drop = given["drop_final_batch"] or num_epochs is None
+    if parser_fn is not None:
+        calls = given["num_parallel_parser_calls"]
+        dataset = dataset.map(parser_fn, num_parallel_calls=batch_size if calls is None else calls)
+    dataset = dataset.batch(batch_size, drop_remainder=drop)
+    ahead = given["prefetch_buffer_size"]
+    return dataset if ahead == 0 else dataset.prefetch(AUTOTUNE if ahead is None else ahead)

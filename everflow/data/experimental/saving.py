@@ -13,9 +13,11 @@ from everflow.train.saver import Saver
 from everflow.train.session_run_hook import SessionRunArgs
 
 
-def _Saveable(resource):
+class _Saveable(IteratorSaveable):
     """What saves an iterator, given its handle."""
-    return IteratorSaveable(resource, resource.name + "-state", resource.name)
+
+    def __init__(self, iterator_resource):
+        super().__init__(iterator_resource, iterator_resource.name, "-state")
 
 
 def make_saveable_from_iterator(iterator):

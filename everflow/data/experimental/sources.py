@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.data import structure
-from everflow.data.dataset import Dataset, VariantDataset, made
+from everflow.data.dataset import Dataset, _VariantDataset, made
 from everflow.data.experimental.transformations import scan
 from everflow.data.seeds import seed_tensors
 from everflow.framework import dtypes
@@ -230,7 +230,7 @@ def from_variant(variant, structure):
         >>> sess.run(tf.data.experimental.cardinality(again))
         np.int64(3)
     """
-    return VariantDataset(variant, structure)
+    return _VariantDataset(variant, structure)
 
 
 class TFRecordWriter:

@@ -178,7 +178,9 @@ def text_line_dataset(filenames: Strings, compression_type: Strings, buffer_size
 
 @dataset("TFRecordDataset")
 def tf_record_dataset(filenames: Strings, compression_type: Strings, buffer_size: torch.Tensor) -> Source:
-    compression = checked_compression(compression_type)
+    compression = text(compression_type)
+    if compression not in ("GZIP", "ZLIB"):
+        compression = ""  # as TensorFlow's reader does with a word that it doesn't know
 
     def elements_of(name: str) -> Iterator[bytes]:
         with opened(name) as file:

@@ -266,6 +266,11 @@ def parallel_interleave_dataset_v2(
     ahead, calls = max(2, int(block_length)), int(num_parallel_calls)
     if calls <= 0 and calls != -1:
         raise InvalidArgumentError(None, None, f"num_parallel_calls must be greater than zero, not {calls}.")
+    if calls > int(cycle_length) > 0:
+        wanted = (
+            f"num_parallel_calls must be at most cycle_length: it is {calls}, with {int(cycle_length)} datasets open."
+        )
+        raise InvalidArgumentError(None, None, wanted)
     made = _interleaved(
         input_dataset, other_arguments, cycle_length, block_length, f, session, ahead=ahead, sloppy=sloppy
     )

@@ -195,6 +195,8 @@ def shuffle_dataset(
 def shuffle_and_repeat_dataset(
     input_dataset: Dataset, buffer_size: torch.Tensor, seed: torch.Tensor, seed2: torch.Tensor, count: torch.Tensor
 ) -> Dataset:
+    if int(count) == 0 or int(count) < -1:
+        raise InvalidArgumentError(None, None, f"count must be greater than zero, or -1 for ever, not {int(count)}.")
     return _repeated(input_dataset, _checked(buffer_size), int(seed), int(seed2), int(count))
 
 

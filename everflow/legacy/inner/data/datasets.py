@@ -3,16 +3,19 @@ classes of people's own datasets.
 """
 
 from everflow.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset, structure
-from everflow.data.dataset import DatasetV1Adapter
-from everflow.data.dataset import VariantDataset as _VariantDataset  # noqa: F401
+from everflow.data.dataset import (
+    DatasetV1Adapter,
+    _VariantDataset,  # noqa: F401
+)
 from everflow.data.experimental.optimization import optimize
 from everflow.data.experimental.stats import set_stats_aggregator
 from everflow.data.functions import StructuredFunction
 from everflow.data.iterators import _IN_A_LOOP as GET_NEXT_CALL_WARNING_MESSAGE  # noqa: F401
+from everflow.data.iterators import _ITERATORS as GLOBAL_ITERATORS  # noqa: F401
 from everflow.data.iterators import _OFTEN as GET_NEXT_CALL_WARNING_THRESHOLD  # noqa: F401
+from everflow.data.iterators import IteratorSaveable as _IteratorSaveable  # noqa: F401
 from everflow.data.iterators import _dataset_ops
 from everflow.data.legacy import get_output_classes, get_output_shapes, get_output_types
-from everflow.data.options import Options
 from everflow.data.seeds import seed_tensors as get_seed  # noqa: F401
 from everflow.data.settings import optional_tensor
 from everflow.framework import dtypes
@@ -38,19 +41,16 @@ INFINITE, UNKNOWN = -1, -2
 class DatasetSource(Dataset):
     """A dataset that an op makes of no other; a subclass says what its elements are by `element_spec`."""
 
-    def __init__(self, variant_tensor):
-        self._variant_tensor, self._options = variant_tensor, Options()
-
-    _element_spec = property(lambda self: self.element_spec)
+    def _inputs(self):
+        return []
 
 
-class UnaryDataset(DatasetSource):
+class UnaryDataset(Dataset):
     """A dataset that an op makes of another one."""
 
     def __init__(self, input_dataset, variant_tensor):
-        super().__init__(variant_tensor)
         self._input_dataset = input_dataset
-        self._options = self._options.merge(input_dataset.options())
+        super().__init__(variant_tensor)
 
     def _inputs(self):
         return [self._input_dataset]
@@ -70,7 +70,7 @@ def _restructured(dataset, spec):
     types = structure.flat_types(dataset.element_spec)
     if [leaf.dtype for leaf in leaves if isinstance(leaf, TensorSpec)] != [t for t in types if t is not dtypes.variant]:
         raise ValueError(f"Elements of {dataset.element_spec} can't be taken for {spec}")
-    return DatasetV1Adapter(dataset._variant_tensor, spec, [dataset])
+    return DatasetV1Adapter._make(dataset._variant_tensor, spec, [dataset])
 
 
 def _generated(init_args, init_func, next_func, finalize_func):
@@ -88,7 +88,7 @@ def _generated(init_args, init_func, next_func, finalize_func):
         finalize_func=finish.attr,
         **structure.attributes(following.output_structure),
     )
-    return DatasetV1Adapter(variant, following.output_structure)
+    return DatasetV1Adapter._make(variant, following.output_structure)
 
 
 def _of_op(build, *names):
@@ -123,7 +123,7 @@ _KINDS = {
     "FlatMapDataset": Dataset.flat_map,
     "InterleaveDataset": Dataset.interleave,
     "MapDataset": lambda d, f, *_, **settings: d.map(f),
-    "MatchingFilesDataset": lambda patterns: DatasetV1Adapter(
+    "MatchingFilesDataset": lambda patterns: DatasetV1Adapter._make(
         raw.MatchingFilesDataset(patterns=convert_to_tensor(patterns, dtypes.string, name="patterns")),
         TensorSpec([], dtypes.string),
     ),
@@ -164,13 +164,18 @@ def kind(name, make):
 
     def begin(self, *arguments, **settings):
         made = make(*arguments, **settings)
-        self._begin(made._variant_tensor, made.element_spec)
-        self._options = made.options()
+        self._begin(made._variant_tensor, made.element_spec, made._inputs())
+        self._options, self._drawn_functions, self._made_by = made.options(), made._drawn_functions, made._made_by
 
     return type(name, (DatasetV1Adapter,), {"__init__": begin, "__doc__": "A dataset by TensorFlow's inner name."})
 
 
 globals().update({name: kind(name, make) for name, make in _KINDS.items()})
+
+
+def _should_unpack_args(args):
+    """Whether an element is spread over the arguments of a function."""
+    return type(args) is tuple
 
 
 # --- functions ---------------------------------------------------------------------------------
@@ -189,7 +194,10 @@ def optional_param_to_tensor(argument_name, argument_value, argument_default=0, 
 def partial_shape_to_tensor(shape_like):
     """A shape as an int64 vector, with -1 where a size is not known."""
     try:
-        sizes = TensorShape(shape_like).as_list()
+        sizes = TensorShape(
+            [None if d == -1 else d for d in shape_like] if isinstance(shape_like, list) else shape_like
+        )
+        sizes = sizes.as_list()
     except (TypeError, ValueError):
         made = convert_to_tensor(shape_like)
         if made.shape.rank is not None and made.shape.rank != 1:

@@ -40,8 +40,13 @@ class StructuredFunctionWrapper(StructuredFunction, Elements):
         input_structure=None,
         **ways_of_drawing,
     ):
+        given = (input_types, input_shapes, input_classes)
+        ways = [dataset is not None, input_structure is not None, None not in given]
+        if sum(ways) != 1:
+            raise ValueError(
+                "Say what the function takes in one way: by a dataset, an input_structure, or types, shapes and classes"
+            )
         if input_structure is None:
-            given = (input_types, input_shapes, input_classes)
             input_structure = from_legacy(*given) if dataset is None else dataset.element_spec
         super().__init__(func, transformation_name, input_structure)
         self._element_spec = self.output_structure

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from everflow.data import structure
+from everflow.data import structure as elements
 from everflow.framework.nest import parts_of
 
-is_sequence = structure.is_nested
-flatten = structure.flatten
+is_sequence = elements.is_nested
+flatten = elements.flatten
 
 
 def assert_same_structure(nest1, nest2, check_types=True):
@@ -26,25 +26,27 @@ def assert_same_structure(nest1, nest2, check_types=True):
         assert_same_structure(a, b, check_types)
 
 
-def pack_sequence_as(structure_like, flat_sequence):
+def pack_sequence_as(structure, flat_sequence):
     """A nest like another one, with other leaves."""
     if not isinstance(flat_sequence, (list, tuple)):
         raise TypeError("flat_sequence must be a sequence")
-    wanted = len(flatten(structure_like))
+    wanted = len(flatten(structure))
     if len(flat_sequence) != wanted:
         raise ValueError(f"A nest of {wanted} leaves can't be made of {len(flat_sequence)} values")
-    return structure.pack_as(structure_like, flat_sequence)
+    return elements.pack_as(structure, flat_sequence)
 
 
-def map_structure(func, *nests, check_types=True):
+def map_structure(func, *nests, check_types=True, **unknown):
     """A nest of what a function gives for the leaves of nests, taken together."""
+    if unknown:
+        raise ValueError(f"map_structure takes check_types besides nests, not {sorted(unknown)}")
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
     if not nests:
         raise ValueError("Must provide at least one structure")
     for other in nests[1:]:
         assert_same_structure(nests[0], other, check_types)
-    return structure.pack_as(nests[0], [func(*leaves) for leaves in zip(*map(flatten, nests))])
+    return elements.pack_as(nests[0], [func(*leaves) for leaves in zip(*map(flatten, nests))])
 
 
 def assert_shallow_structure(shallow_tree, input_tree, check_types=True):
@@ -77,4 +79,4 @@ def map_structure_up_to(shallow_tree, func, *inputs):
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     parts = [flatten_up_to(shallow_tree, each) for each in inputs]
-    return structure.pack_as(shallow_tree, [func(*each) for each in zip(*parts)])
+    return elements.pack_as(shallow_tree, [func(*each) for each in zip(*parts)])

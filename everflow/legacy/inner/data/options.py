@@ -56,6 +56,8 @@ def merge_options(*options_list):
     if not options_list:
         raise ValueError("merge_options takes one object with options at least")
     kind = type(options_list[0])
+    if not hasattr(kind, "merge") and not issubclass(kind, OptionsBase):
+        raise TypeError(f"merge_options takes objects with options, not {options_list[0]!r}")
     for options in options_list:
         if not isinstance(options, kind):
             raise TypeError(f"Options of {kind} and of {type(options)} can't be merged: they must be of one class")
