@@ -355,7 +355,9 @@ python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : legacy.inner.summary summary
+python.training.saving saveable_object_util functional_saver : legacy.inner.tracking.savers
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
+python.training       saver_test_utils                   : legacy.inner.tracking.savers
 python.training.tracking base                            : legacy.inner.tracking.base
 python.training.tracking data_structures                 : train.containers
 python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils
