@@ -96,23 +96,10 @@ class _SavedModelBuilder:
 
     def _save_assets(self, tensors):
         """Copy files that constants of the graph name; returns which constant names which file, AssetFileDefs."""
-        sources, definitions = {}, []
-        for tensor in tensors or []:
-            path = _asset_path(tensor)
-            name = _unique_name(os.path.basename(path), path, sources)
-            sources[name] = path
-            definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor.name)))
-        if not sources:
+        named = [(asset_path(tensor), tensor.name) for tensor in tensors or []]
+        if not named:
             logging.info("No assets to save.")
-            return definitions
-        folder = os.path.join(self._export_dir, constants.ASSETS_DIRECTORY)
-        file_io.recursive_create_dir(folder)
-        for name, path in sources.items():
-            target = os.path.join(folder, name)
-            if not file_io.file_exists(target):
-                file_io.copy(path, target)
-        logging.info("Assets written to: %s", folder)
-        return definitions
+        return save_assets(named, self._export_dir)
 
     def save(self, as_text=False):
         """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
@@ -174,7 +161,7 @@ def _note_main_op(op):
     add_to_collection(constants.MAIN_OP_KEY, op)
 
 
-def _asset_path(tensor):
+def asset_path(tensor):
     """The path that a constant holds."""
     if not isinstance(tensor, Tensor) or tensor.dtype != dtypes.string:
         raise TypeError(f"An asset is a string tensor with the path of a file, not {tensor!r}")
@@ -182,6 +169,30 @@ def _asset_path(tensor):
     if path is None:
         raise ValueError(f"Invalid asset filepath tensor: {tensor}")
     return path.item().decode()
+
+
+def save_assets(paths_and_tensors, export_dir):
+    """Copy files into a SavedModel; the AssetFileDefs that say which tensor is to name which of them."""
+    sources, definitions = {}, []
+    for path, tensor_name in paths_and_tensors:
+        name = _unique_name(os.path.basename(path), path, sources)
+        sources[name] = path
+        definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor_name)))
+    copy_assets(sources, export_dir)
+    return definitions
+
+
+def copy_assets(sources, export_dir):
+    """Copy {name in the assets folder: path} where they are not there yet."""
+    if not sources:
+        return
+    folder = os.path.join(os.fspath(export_dir), constants.ASSETS_DIRECTORY)
+    file_io.recursive_create_dir(folder)
+    for name, path in sources.items():
+        target = os.path.join(folder, name)
+        if not file_io.file_exists(target):
+            file_io.copy(path, target)
+    logging.info("Assets written to: %s", folder)
 
 
 def _unique_name(name, path, taken):

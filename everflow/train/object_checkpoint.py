@@ -14,7 +14,6 @@ from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.train import containers  # noqa: F401  lists and dicts that are attributes become such as it follows
 from everflow.train.checkpoint_state import write_state
-from everflow.train.saving.functional_saver import MultiDeviceSaver
 from everflow.train.restore_status import (
     CheckpointLoadStatus,
     InitializationOnlyStatus,
@@ -22,6 +21,7 @@ from everflow.train.restore_status import (
     session_for,
 )
 from everflow.train.saver_graph import by_device
+from everflow.train.saving.functional_saver import MultiDeviceSaver
 from everflow.train.tracking import (
     OBJECT_GRAPH_KEY,
     AutoTrackable,

@@ -339,7 +339,7 @@ class BaseSaverBuilder:
                 )
         return group(*restored, name="restore_all")
 
-    def _GroupByDevices(self, saveables):  # noqa: N802  TensorFlow's name for it
+    def _GroupByDevices(self, saveables):
         return by_device(saveables)
 
 

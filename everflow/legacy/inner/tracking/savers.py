@@ -14,8 +14,6 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, executing_eagerly
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables.variable import Variable
-from everflow.train.saving.functional_saver import MultiDeviceSaver, sharded_filename
-from everflow.train.saving.functional_saver import SingleDeviceSaver as _SingleDeviceSaver
 from everflow.train.saver_graph import (
     ReferenceVariableSaveable,
     ResourceVariableSaveable,
@@ -24,6 +22,8 @@ from everflow.train.saver_graph import (
     saveables_of,
 )
 from everflow.train.saver_graph import on_cpu as set_cpu0
+from everflow.train.saving.functional_saver import MultiDeviceSaver, sharded_filename
+from everflow.train.saving.functional_saver import SingleDeviceSaver as _SingleDeviceSaver
 
 __all__ = [
     "CheckpointedOp",
