@@ -103,7 +103,9 @@ python.estimator.canned head                            : legacy.inner.estimator
 python.estimator.canned optimizers                      : estimator.canned.optimizers
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column dense_features_v2                  : feature_column.features_layers_v2
 python.feature_column serialization                      : feature_column.serialization
+python.feature_column utils                              : legacy.inner.feature_column feature_column.sequence_lengths
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      config                             : config config.experimental config.optimizer config.threading
