@@ -35,6 +35,7 @@ from everflow.saved_model.builder import asset_path, save_assets
 from everflow.saved_model.meta_graph_nodes import AssetNode, ConstantNode, ResourceNode, VariableNode
 from everflow.saved_model.signature_def_utils import op_signature_def, predict_signature_def
 from everflow.saved_model.structured_values import encode
+from everflow.saved_model.utils import get_or_create_assets_dir, get_or_create_variables_dir
 from everflow.train.object_checkpoint import ObjectSaver
 from everflow.train.optimizer import Optimizer
 from everflow.train.tracking import ObjectTree, children_of, is_trackable
@@ -75,9 +76,8 @@ def save(obj, export_dir, signatures=None):
     if not is_trackable(obj):
         raise ValueError(f"Expected a Trackable object for export, got {obj}.")
     objects = SavedObjects(obj, signatures)
-    variables = os.path.join(os.fspath(export_dir), constants.VARIABLES_DIRECTORY)
-    file_io.recursive_create_dir(variables)
-    file_io.recursive_create_dir(os.path.join(os.fspath(export_dir), constants.ASSETS_DIRECTORY))
+    variables = get_or_create_variables_dir(export_dir)
+    get_or_create_assets_dir(export_dir)
     ObjectSaver(obj, objects.objects_on).write(os.path.join(variables, constants.VARIABLES_FILENAME))
     model = SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
     model.meta_graphs.add().CopyFrom(_meta_graph(objects, export_dir))
