@@ -121,12 +121,18 @@ class CategoricalColumn(FeatureColumn):
 class SequenceDenseColumn(FeatureColumn):
     """A column with a dense tensor for each step: `get_sequence_dense_tensor` gives a TensorSequenceLengthPair."""
 
+    TensorSequenceLengthPair = TensorSequenceLengthPair
+
 
 def _older(kind):
     """A kind of column under its older name. It is a class beside the other, since programs derive from both at once, in
     either order; what is of one kind is of the other.
     """
-    own = {name: value for name, value in vars(kind).items() if name in ("has_steps", "IdWeightPair", "__doc__")}
+    own = {
+        name: value
+        for name, value in vars(kind).items()
+        if name in ("has_steps", "IdWeightPair", "TensorSequenceLengthPair", "__doc__")
+    }
     made = type(kind)(f"_{kind.__name__}", kind.__bases__, {**own, "__module__": kind.__module__})
     kind.same_kind = made.same_kind = (kind, made)
     return made

@@ -52,6 +52,11 @@ class CrossedColumn(
         return IdWeightPair(transformation_cache.get(self, state_manager), None)
 
 
+def leaves(cross):
+    """What a cross of columns crosses in the end: keys of features, and columns."""
+    return cross._leaves()
+
+
 def crossed_column(keys, hash_bucket_size, hash_key=None):
     """Combinations of values of several features or categorical columns, hashed to ids below `hash_bucket_size`.
 

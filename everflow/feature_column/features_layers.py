@@ -23,6 +23,8 @@ from everflow.ops.variables.scope import get_variable, variable_scope
 class LayerVariables:
     """Makes the variables of columns as weights of a layer."""
 
+    _getter: dict = {"getter": get_variable}  # the scopes around say how a variable is made
+
     def __init__(self, layer, trainable):
         self._layer = layer
         self._trainable = trainable
@@ -34,8 +36,8 @@ class LayerVariables:
         """Make a variable of a column; a column has at most one of each name."""
         if (feature_column, name) in self._made:
             raise ValueError("Variable already exists.")
-        made = {"trainable": self._trainable and trainable, "use_resource": use_resource, "getter": get_variable}
-        variable = self._layer.add_weight(name, shape, dtype, initializer, **made)
+        made = {"trainable": self._trainable and trainable, "use_resource": use_resource}
+        variable = self._layer.add_weight(name, shape, dtype, initializer, **made, **self._getter)
         self._made[feature_column, name] = variable
         return variable
 
@@ -57,6 +59,8 @@ class _FeaturesLayer(Layer):
     """A layer whose weights are those of its columns."""
 
     _kind = DenseColumn
+    # Models built from columns ask their first layer for it.
+    _is_feature_layer = True
 
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
@@ -64,7 +68,7 @@ class _FeaturesLayer(Layer):
         self._state_manager = LayerVariables(self, self.trainable)
         assert_for_layers(self._feature_columns)
 
-    def build(self, _):
+    def build(self, input_shape):
         for column in self._feature_columns:
             with (
                 variable_scope(self.name, auxiliary_name_scope=False),
@@ -117,8 +121,11 @@ class DenseFeatures(_FeaturesLayer):
         assert_equal_batches(outputs, self._feature_columns)
         return array.concat(outputs, -1)
 
+    def _target_shape(self, input_shape, num_elements):
+        return (input_shape[0], num_elements)
+
     def compute_output_shape(self, input_shape):
-        return (input_shape[0], self._width())
+        return self._target_shape(input_shape, self._width())
 
 
 class SequenceFeatures(_FeaturesLayer):
@@ -154,5 +161,8 @@ class SequenceFeatures(_FeaturesLayer):
         length = equal_lengths(lengths)
         return array.concat(outputs, -1), length
 
+    def _target_shape(self, input_shape, num_elements):
+        return (*input_shape[:2], num_elements)
+
     def compute_output_shape(self, input_shape):
-        return (*input_shape[:2], self._width())
+        return self._target_shape(input_shape, self._width())

@@ -62,7 +62,7 @@ def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, no
                [0.5]], dtype=float32)
     """
     shape = checked_numbers(key, shape, dtype, normalizer_fn)
-    default_value = _checked_default(shape, default_value, dtype, key)
+    default_value = checked_default(shape, default_value, dtype, key)
     assert_key_is_string(key)
     return NumericColumn(key, shape, default_value, dtype, normalizer_fn)
 
@@ -86,7 +86,7 @@ def checked_numbers(key, shape, dtype, normalizer_fn):
     return shape
 
 
-def _checked_default(shape, value, dtype, key):
+def checked_default(shape, value, dtype, key):
     """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's types are refused."""
     if value is None:
         return None

@@ -108,7 +108,9 @@ python.estimator.canned head                            : legacy.inner.estimator
 python.estimator.canned optimizers                      : estimator.canned.optimizers
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column dense_features_v2                  : feature_column.features_layers_v2
 python.feature_column serialization                      : feature_column.serialization
+python.feature_column utils                              : legacy.inner.feature_column feature_column.sequence_lengths
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      config                             : config config.experimental config.optimizer config.threading
@@ -339,7 +341,7 @@ python.saved_model    nested_structure_coder             : legacy.inner.saved_mo
 python.saved_model    revived_types                      : legacy.inner.revived_types
 python.saved_model    model_utils                        : legacy.inner.exporting estimator.export.outputs
 python.saved_model.model_utils export_utils export_output mode_keys : legacy.inner.exporting estimator.export.outputs
-python.summary        plugin_asset                       : legacy.inner.plugin_asset
+python.summary        plugin_asset                       : summary.plugin_asset
 python.summary        summary                            : summary
 python.summary        summary_iterator                   : train
 python.summary.writer writer writer_cache event_file_writer event_file_writer_v2 : summary summary.* formats.event_files
@@ -368,11 +370,16 @@ python.training       basic_session_run_hooks session_run_hook monitored_session
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training
+python.training       training_util                      : ops.variables.global_step
 python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : legacy.inner.summary summary
+python.training.saving saveable_object_util functional_saver : legacy.inner.tracking.savers
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
+python.training       saver_test_utils                   : legacy.inner.tracking.savers
+python.training       tensorboard_logging                : summary.tensorboard_logging
+python.training.experimental loss_scale                  : legacy.inner.tracking.loss_scales train.loss_scale
 python.training.tracking base                            : legacy.inner.tracking.base
 python.training.tracking data_structures                 : train.containers
 python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils

@@ -19,6 +19,7 @@ from everflow.protos.meta_graph_pb2 import AssetFileDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from everflow.saved_model.utils import get_or_create_assets_dir
 from everflow.train.saver import Saver
 
 _BY_SIGNATURE = (
@@ -96,23 +97,10 @@ class _SavedModelBuilder:
 
     def _save_assets(self, tensors):
         """Copy files that constants of the graph name; returns which constant names which file, AssetFileDefs."""
-        sources, definitions = {}, []
-        for tensor in tensors or []:
-            path = _asset_path(tensor)
-            name = _unique_name(os.path.basename(path), path, sources)
-            sources[name] = path
-            definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor.name)))
-        if not sources:
+        named = [(asset_path(tensor), tensor.name) for tensor in tensors or []]
+        if not named:
             logging.info("No assets to save.")
-            return definitions
-        folder = os.path.join(self._export_dir, constants.ASSETS_DIRECTORY)
-        file_io.recursive_create_dir(folder)
-        for name, path in sources.items():
-            target = os.path.join(folder, name)
-            if not file_io.file_exists(target):
-                file_io.copy(path, target)
-        logging.info("Assets written to: %s", folder)
-        return definitions
+        return save_assets(named, self._export_dir)
 
     def save(self, as_text=False):
         """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
@@ -174,7 +162,7 @@ def _note_main_op(op):
     add_to_collection(constants.MAIN_OP_KEY, op)
 
 
-def _asset_path(tensor):
+def asset_path(tensor):
     """The path that a constant holds."""
     if not isinstance(tensor, Tensor) or tensor.dtype != dtypes.string:
         raise TypeError(f"An asset is a string tensor with the path of a file, not {tensor!r}")
@@ -184,9 +172,34 @@ def _asset_path(tensor):
     return path.item().decode()
 
 
-def _unique_name(name, path, taken):
+def save_assets(paths_and_tensors, export_dir):
+    """Copy files into a SavedModel; the AssetFileDefs that say which tensor is to name which of them."""
+    sources, definitions = {}, []
+    for path, tensor_name in paths_and_tensors:
+        name = get_asset_filename_to_add(path, sources)
+        sources[name] = path
+        definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor_name)))
+    copy_assets_to_destination_dir(sources, export_dir)
+    return definitions
+
+
+def copy_assets_to_destination_dir(asset_filename_map, destination_dir):
+    """Copy {name in the assets folder: path} where they are not there yet."""
+    if not asset_filename_map:
+        return
+    folder = get_or_create_assets_dir(destination_dir)
+    for name, path in asset_filename_map.items():
+        target = os.path.join(folder, name)
+        if not file_io.file_exists(target):
+            file_io.copy(path, target)
+    logging.info("Assets written to: %s", folder)
+
+
+def get_asset_filename_to_add(asset_filepath, asset_filename_map):
     """A file's name in the assets folder: its own, with a number where a file of that name holds something else."""
-    base, count = name, 0
+    path, taken = asset_filepath, asset_filename_map
+    base = name = os.path.basename(path)
+    count = 0
     while name in taken and not (taken[name] == path or file_io.filecmp(taken[name], path)):
         count += 1
         name = f"{base}_{count}"

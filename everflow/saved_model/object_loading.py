@@ -12,8 +12,9 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import DataLossError
 from everflow.framework.functions import body_of, functions_from_library
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import device, get_default_graph, init_scope
+from everflow.framework.scopes import add_to_collection, device, executing_eagerly, get_default_graph, init_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import array_of
 from everflow.framework.type_specs import TensorSpec
@@ -21,6 +22,7 @@ from everflow.ops.array.constants import constant
 from everflow.ops.functions.bodies import unique_name
 from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.gradients import call
+from everflow.ops.functions.resources import TrackableAsset, TrackableResource
 from everflow.ops.functions.traced import Function
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.saved_model import constants
@@ -28,7 +30,7 @@ from everflow.saved_model.graph_loading import load_graph
 from everflow.saved_model.loader import parse_saved_model
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.structured_values import decode
-from everflow.train.tracking import AutoTrackable, read_object_graph
+from everflow.train.tracking import AutoTrackable, is_trackable, read_object_graph
 
 
 def load_v2(export_dir, tags=None):
@@ -87,6 +89,11 @@ class ObjectLoader:
             for number, node in enumerate(self.nodes):
                 for child in node.children:
                     _attach(self._objects[number], child.local_name, self._objects[child.node_id])
+            for thing in self._objects.values():
+                if isinstance(thing, LoadedResource):
+                    filled = thing._initialize()
+                    if not executing_eagerly():
+                        add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled.op)
         root = self._objects[0]
         if isinstance(root, LoadedObject):
             root.tensorflow_version = self.meta.meta_info_def.tensorflow_version
@@ -171,12 +178,10 @@ class ObjectLoader:
 
     def _asset(self, number, node):
         name = self.meta.asset_file_def[node.asset.asset_file_def_index].filename
-        return constant(os.path.join(self.folder, constants.ASSETS_DIRECTORY, name))
+        return TrackableAsset(os.path.join(self.folder, constants.ASSETS_DIRECTORY, name))
 
     def _resource(self, number, node):
-        raise NotImplementedError(
-            "SavedModels whose objects hold tables or other resources can't be loaded as objects yet."
-        )
+        return LoadedResource(node.resource.device, self.object(self.children(number)["_create_resource"]))
 
     def _function(self, number, node):
         spec = node.function.function_spec
@@ -214,6 +219,21 @@ class ObjectLoader:
         return self._functions
 
 
+class LoadedResource(TrackableResource):
+    """A table, or another resource, of a file: functions make it and fill it."""
+
+    def __init__(self, device, create):
+        super().__init__(device)
+        self._create_resource = create
+
+    def _list_functions_for_serialization(self, unused_functions):
+        return {
+            name: vars(self)[name]
+            for name in ("_create_resource", "_initialize", "_destroy_resource")
+            if name in vars(self)
+        }
+
+
 class LoadedObject(AutoTrackable):
     """An object whose class the file doesn't tell; callable where its class was."""
 
@@ -230,9 +250,22 @@ def _attach(parent, name, child):
         parent[name] = child
     elif isinstance(parent, LoadedObject):
         setattr(parent, name, child)
+    elif isinstance(parent, LoadedResource):
+        setattr(parent, name, child)
+        if is_trackable(child):
+            parent._track_trackable(child, name)
 
 
 # --- functions ---------------------------------------------------------------------------------
+
+
+def _tensor_of(thing):
+    """What a function is given for an object that it uses."""
+    if isinstance(thing, Variable):
+        return thing.handle
+    if isinstance(thing, TrackableAsset):
+        return thing.asset_path
+    return thing.resource_handle if isinstance(thing, TrackableResource) else thing
 
 
 class LoadedConcreteFunction(ConcreteFunction):
@@ -241,7 +274,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     def __init__(self, function, captured, arguments, outputs, argument_names):
         self._function = function
         self._holders = captured
-        self._captured = [v.handle if isinstance(v, Variable) else v for v in captured]
+        self._captured = [_tensor_of(thing) for thing in captured]
         self._arguments = (arguments, nest.flatten(arguments))
         specs = [x for x in self._arguments[1] if isinstance(x, TensorSpec)]
         self._argument_names = argument_names or [s.name or f"argument_{i}" for i, s in enumerate(specs)]
@@ -267,6 +300,10 @@ class LoadedConcreteFunction(ConcreteFunction):
 
     def __call__(self, *args, **kwargs):
         values = [*nest.flatten(args, expand_composites=True)]
+        if len(values) > len(self._argument_names):
+            raise TypeError(
+                f"Expected at most {len(self._argument_names)} positional arguments, for {self._argument_names}; got {args}"
+            )
         missing = self._argument_names[len(values) :]
         if set(kwargs) != set(missing):
             raise TypeError(f"Expected argument names {missing} but got values for {sorted(kwargs)}.")

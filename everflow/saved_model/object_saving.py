@@ -15,22 +15,27 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
+from everflow.framework.scopes import control_dependencies, get_default_graph
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.array.constants import constant, placeholder
+from everflow.ops.array.constants import placeholder
 from everflow.ops.control_flow.grouping import group, no_op
 from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.gradients import call
+from everflow.ops.functions.resources import CapturableResource, TrackableAsset
 from everflow.ops.functions.traced import Function
 from everflow.ops.io.meta_graph import create_meta_graph_def
+from everflow.ops.lookup.static import IdTableWithHashBuckets
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.saved_model import constants, signature_constants, tag_constants
+from everflow.saved_model.builder import asset_path, save_assets
+from everflow.saved_model.meta_graph_nodes import AssetNode, ConstantNode, ResourceNode, VariableNode
 from everflow.saved_model.signature_def_utils import op_signature_def, predict_signature_def
 from everflow.saved_model.structured_values import encode
+from everflow.saved_model.utils import get_or_create_assets_dir, get_or_create_variables_dir
 from everflow.train.object_checkpoint import ObjectSaver
 from everflow.train.optimizer import Optimizer
 from everflow.train.tracking import ObjectTree, children_of, is_trackable
@@ -38,6 +43,8 @@ from everflow.train.tracking import ObjectTree, children_of, is_trackable
 _ArgSpec = collections.namedtuple(
     "FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"]
 )
+
+_RESOURCE_FUNCTIONS = ("_create_resource", "_initialize", "_destroy_resource")
 
 
 class SignatureMap(dict):
@@ -69,11 +76,11 @@ def save(obj, export_dir, signatures=None):
     if not is_trackable(obj):
         raise ValueError(f"Expected a Trackable object for export, got {obj}.")
     objects = SavedObjects(obj, signatures)
-    variables = os.path.join(os.fspath(export_dir), constants.VARIABLES_DIRECTORY)
-    file_io.recursive_create_dir(variables)
+    variables = get_or_create_variables_dir(export_dir)
+    get_or_create_assets_dir(export_dir)
     ObjectSaver(obj, objects.objects_on).write(os.path.join(variables, constants.VARIABLES_FILENAME))
     model = SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
-    model.meta_graphs.add().CopyFrom(_meta_graph(objects))
+    model.meta_graphs.add().CopyFrom(_meta_graph(objects, export_dir))
     path = os.path.join(os.fspath(export_dir), constants.SAVED_MODEL_FILENAME_PB)
     file_io.atomic_write_string_to_file(path, model.SerializeToString(deterministic=True))
 
@@ -97,9 +104,11 @@ class SavedObjects:
             for _, child in self.branches(thing):
                 if id(child) not in self._ids:
                     self._join(child)
-        self._by_handle = {
-            v.handle: i for i, v in enumerate(self.objects) if isinstance(v, Variable) and hasattr(v, "handle")
-        }
+        self._by_handle = {}
+        for i, thing in enumerate(self.objects):
+            handle = _captured_tensor(thing)
+            if handle is not None:
+                self._by_handle.setdefault(handle, i)
         self.constants = []  # captured tensors
         for thing in list(self.objects):
             for concrete in concrete_functions(thing):
@@ -135,12 +144,17 @@ class SavedObjects:
             self._join(tensor)
             self.constants.append(tensor)
 
+    def functions_that_fill(self):
+        """The concrete functions that fill tables and other resources."""
+        functions = [dict(self.branches(thing)).get("_initialize") for thing in self.objects if _is_resource(thing)]
+        return [concrete_functions(f)[0] for f in functions if f is not None]
+
     def number_of_captured(self, tensor):
         """The number of the object that a captured tensor belongs to."""
         return self._by_handle[tensor] if tensor in self._by_handle else self._ids[id(tensor)]
 
     def proto(self, into, constant_names):
-        """Write the graph of objects; `constant_names` are the nodes of captured tensors."""
+        """Write the graph of objects; `constant_names` are the nodes of captured tensors, and the numbers of assets."""
         for thing in self.objects:
             node = into.nodes.add()
             for name, child in self.branches(thing):
@@ -164,6 +178,20 @@ class SavedObjects:
         proto.output_signature.CopyFrom(encode(_output_specs(concrete.structured_outputs)))
 
 
+def _captured_tensor(thing):
+    """The tensor that functions capture of an object, or None."""
+    if isinstance(thing, Variable):
+        return getattr(thing, "handle", None)
+    if isinstance(thing, TrackableAsset):
+        return thing.asset_path
+    return thing.resource_handle if _is_resource(thing) else None
+
+
+def _is_resource(thing):
+    """Whether an object owns a resource; tables over others own none of their own."""
+    return isinstance(thing, CapturableResource) and not isinstance(thing, IdTableWithHashBuckets)
+
+
 def _branches(thing):
     """What hangs on an object in a file: what checkpoints follow, `_saved_branches`, and its traced functions."""
     functions = (Function, ConcreteFunction)
@@ -173,6 +201,10 @@ def _branches(thing):
         items = thing.items() if isinstance(thing, dict) else enumerate(thing)
         return [(str(name), v) for name, v in items if is_trackable(v) or isinstance(v, (*functions, list, dict))]
     found = [*children_of(thing), *(thing._saved_branches() if hasattr(thing, "_saved_branches") else ())]
+    if _is_resource(thing):
+        return found + sorted(
+            thing._list_functions_for_serialization(None).items(), key=lambda item: _RESOURCE_FUNCTIONS.index(item[0])
+        )
     names = [n for n in dir(thing) if isinstance(inspect.getattr_static(thing, n, None), functions)]
     return found + [(name, getattr(thing, name)) for name in names]
 
@@ -233,6 +265,10 @@ def _describe(node, thing, constant_names):
         bare.allowed_positional_arguments = len(thing._argument_names)
     elif isinstance(thing, Tensor):
         node.constant.operation = constant_names[id(thing)]
+    elif isinstance(thing, TrackableAsset):
+        node.asset.asset_file_def_index = constant_names[id(thing)]
+    elif _is_resource(thing):
+        node.resource.device = thing._resource_device
     else:
         user = node.user_object
         user.identifier, user.metadata = _identity(thing)
@@ -349,27 +385,27 @@ def _tensor_specs(concrete):
 # --- the meta graph ----------------------------------------------------------------------------
 
 
-def _meta_graph(objects) -> MetaGraphDef:
+def _meta_graph(objects, export_dir) -> MetaGraphDef:
     """The graph for loaders without objects: variables, constants, signatures, saving, restoring, the library."""
     graph = Graph()
     concretes = {c.name: c for thing in objects.objects for c in concrete_functions(thing)}
+    fills = objects.functions_that_fill()
     with graph.as_default():
-        handles, names = {}, {}
-        for number, variable in enumerate(objects.objects):
-            if isinstance(variable, Variable):
-                handles[number] = _VariableNode(variable)
-        for tensor in objects.constants:
-            made = constant(tensor.numpy() if tensor.is_eager else tensor.op.attrs["value"].array, dtype=tensor.dtype)
-            handles[objects.number_of_captured(tensor)] = made
-            names[id(tensor)] = made.op.name
-        init = no_op()
+        handles = _nodes_of(objects)
+        assets = [(i, thing) for i, thing in enumerate(objects.objects) if isinstance(thing, TrackableAsset)]
+        paths = [(asset_path(thing.asset_path), handles[i].placeholder.name) for i, thing in assets]
+        files = save_assets(paths, export_dir)
+        names = {id(thing): number for number, (_, thing) in enumerate(assets)}
+        names.update({id(t): handles[objects.number_of_captured(t)].name for t in objects.constants})
         for concrete in concretes.values():
             concrete.add_to_graph(graph)
+        init = _initialized(fills, objects, handles)
         signatures = {
             name: _signature_call(name, concrete, objects, handles) for name, concrete in objects.signatures.items()
         }
         saver = _saver_nodes(objects, handles)
         meta = create_meta_graph_def(graph=graph, saver_def=saver)
+    meta.asset_file_def.extend(files)
     meta.meta_info_def.tags.append(tag_constants.SERVING)
     for name, signature in signatures.items():
         meta.signature_def[name].CopyFrom(signature)
@@ -385,16 +421,32 @@ def _meta_graph(objects) -> MetaGraphDef:
     return meta
 
 
-class _VariableNode:
-    """A variable in the meta graph: its handle and its read."""
+def _nodes_of(objects):
+    """{number: what stands for an object, or for a captured constant, in the default graph}."""
+    made = {}
+    for number, thing in enumerate(objects.objects):
+        if isinstance(thing, Variable):
+            made[number] = VariableNode(thing)
+        elif _is_resource(thing):
+            made[number] = ResourceNode(thing)
+        elif isinstance(thing, TrackableAsset):
+            made[number] = AssetNode()
+    for tensor in objects.constants:
+        made[objects.number_of_captured(tensor)] = ConstantNode(tensor)
+    return made
 
-    def __init__(self, variable):
-        # Two variables of one name are two here as well.
-        name = get_default_graph().unique_name(variable._shared_name, mark_as_used=False)
-        self.dtype = variable.dtype.base_dtype
-        self.handle = raw.VarHandleOp(shape=variable.shape, dtype=self.dtype, shared_name=name, name=name)
-        with name_scope(self.handle.op.name + "/Read/"):
-            self.value = raw.ReadVariableOp(resource=self.handle, dtype=self.dtype)
+
+def _initialized(fills, objects, handles):
+    """The op that makes everything ready but variables: files named, tables filled."""
+    ready = [node.initializer for node in handles.values() if node.initializer is not None]
+    for fill in fills:
+        filled = call(fill._function, _captured(fill, objects, handles), fill.outputs)
+        ready.append(filled[0].op if isinstance(filled, (list, tuple)) else filled.op)
+    return group(*ready) if ready else no_op()
+
+
+def _captured(concrete, objects, handles):
+    return [handles[objects.number_of_captured(tensor)].captured() for tensor in concrete.captured_inputs]
 
 
 def _signature_call(name, concrete, objects, handles):
@@ -402,8 +454,7 @@ def _signature_call(name, concrete, objects, handles):
         argument: placeholder(spec.dtype, spec.shape, name=f"{name}_{argument}")
         for argument, spec in zip(concrete._argument_names, _tensor_specs(concrete), strict=True)
     }
-    captured = [handles[objects.number_of_captured(t)] for t in concrete.captured_inputs]
-    values = [*inputs.values(), *(c.handle if isinstance(c, _VariableNode) else c for c in captured)]
+    values = [*inputs.values(), *_captured(concrete, objects, handles)]
     results = iter(call(concrete._function, values, concrete.outputs))
     outputs = nest.map_structure(lambda _: next(results), concrete.structured_outputs)
     if not outputs:
@@ -419,7 +470,9 @@ def _signature_without_inputs(outputs):
 
 def _saver_nodes(objects, handles):
     """Nodes that save and restore by the keys of object-based checkpoints; gives the SaverDef that names them."""
-    held = [(key, handles[i]) for i, _, key, _, _ in objects.tree.saveables() if i in handles]
+    held = [
+        (key, handles[i]) for i, _, key, _, _ in objects.tree.saveables() if isinstance(handles.get(i), VariableNode)
+    ]
     path = placeholder(dtypes.string, [], name="saver_filename")
     if held:
         names, slices = [key for key, _ in held], [""] * len(held)

@@ -143,6 +143,24 @@ def classification_signature_def(examples, classes, scores):
     return build_signature_def({names.CLASSIFY_INPUTS: source}, outputs, names.CLASSIFY_METHOD_NAME)
 
 
+def supervised_train_signature_def(inputs, loss, predictions=None, metrics=None):
+    """The signature of a graph that trains: tensors by name."""
+    return _supervised_signature_def(names.SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def supervised_eval_signature_def(inputs, loss, predictions=None, metrics=None):
+    """The signature of a graph that evaluates: tensors by name."""
+    return _supervised_signature_def(names.SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def _supervised_signature_def(method_name, inputs, loss, predictions, metrics):
+    if not inputs:
+        raise ValueError(f"{method_name} inputs are tensors by name, at least one; got {inputs}")
+    outputs = {key: tensor for given in (loss, predictions, metrics) for key, tensor in (given or {}).items()}
+    described = ({key: build_tensor_info(t) for key, t in tensors.items()} for tensors in (inputs, outputs))
+    return build_signature_def(*described, method_name)
+
+
 def is_valid_signature(signature_def):
     """Whether a server could serve a signature.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import warnings
@@ -13,10 +14,12 @@ from everflow.framework.forking import renewed
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops.io.meta_graph import create_meta_graph_def
+from everflow.platform import file_io
 from everflow.protos.event_pb2 import Event, TaggedRunMetadata
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.summary_pb2 import Summary
+from everflow.summary.plugin_asset import get_all_plugin_assets
 from everflow.summary.session_writer import EventFileWriterV2
 
 
@@ -110,6 +113,7 @@ class FileWriter:
         if isinstance(graph, Graph) or isinstance(graph_def, Graph):
             graph = graph if isinstance(graph, Graph) else graph_def
             held = graph.as_graph_def(add_shapes=True)
+            self._write_plugin_assets(graph)
         elif isinstance(graph, GraphDef) or isinstance(graph_def, GraphDef):
             held = graph if isinstance(graph, GraphDef) else graph_def
         else:
@@ -117,6 +121,14 @@ class FileWriter:
                 f"`graph` must be a tf.Graph or a GraphDef, not {graph if graph is not None else graph_def!r}"
             )
         self._add(Event(graph_def=held.SerializeToString()), global_step)
+
+    def _write_plugin_assets(self, graph):
+        """Write the files that plugins of TensorBoard keep with a graph, each into a folder of its plugin."""
+        for asset in get_all_plugin_assets(graph):
+            folder = os.path.join(self.get_logdir(), "plugins", asset.plugin_name)
+            file_io.recursive_create_dir(folder)
+            for name, content in asset.assets().items():
+                file_io.write_string_to_file(os.path.join(folder, name), content)
 
     def add_meta_graph(self, meta_graph_def, global_step=None):
         """Add a MetaGraphDef."""

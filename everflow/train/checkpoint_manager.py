@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import numbers
 import os
 import time
 
 from everflow.framework.scopes import executing_eagerly, get_default_session
+from everflow.ops.variables.global_step import global_step as step_in
 from everflow.platform import file_io, logging
 from everflow.train.checkpoint_state import (
     get_checkpoint_mtimes,
@@ -66,7 +68,7 @@ class CheckpointManager:
         """Write the next checkpoint, delete what is too old, and return the new one's path."""
         session = None if executing_eagerly() else session_for(get_default_session())
         count = self._counted(session)
-        number = count if checkpoint_number is None else int(checkpoint_number)
+        number = count if checkpoint_number is None else _number(checkpoint_number, session)
         path = self._checkpoint.write(f"{self._prefix}-{number}", session=session)
         self._held.pop(path, None)
         self._held[path] = time.time()
@@ -107,6 +109,13 @@ class CheckpointManager:
         times = {"all_model_checkpoint_timestamps": list(self._held.values())}
         times["last_preserved_timestamp"] = self._last_preserved
         write_state(self._directory, self._latest, list(self._held), save_relative_paths=True, **times)
+
+
+def _number(given, session):
+    """A step that a program counts, as an int: a number, or a variable in the session."""
+    if session is None or isinstance(given, numbers.Integral):
+        return int(given.numpy() if hasattr(given, "numpy") else given)
+    return int(step_in(session, given))
 
 
 def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):

@@ -51,9 +51,14 @@ def import_meta_graph_with_elements(
     _, elements = import_with_elements(
         meta, clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs
     )
-    if meta.HasField("saver_def"):
-        return Saver(saver_def=meta.saver_def, name=scope), elements
-    if _all_saveable_objects(scope=import_scope):
-        return Saver(), elements
+    return saver_for_imported(meta, scope, _all_saveable_objects(scope=import_scope)), elements
+
+
+def saver_for_imported(meta_graph_def, import_scope, imported_vars):
+    """The Saver that came with a MetaGraphDef, or else one for its variables; None where there are none."""
+    if meta_graph_def.HasField("saver_def"):
+        return Saver(saver_def=meta_graph_def.saver_def, name=import_scope)
+    if imported_vars:
+        return Saver()
     logging.info("The imported graph has no variables, so there is no Saver for it.")
-    return None, elements
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.scopes import init_scope
+from everflow.framework.scopes import executing_eagerly, init_scope
 from everflow.ops import math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond, grouping
@@ -144,7 +144,14 @@ class DynamicLossScale(LossScale):
         }
 
     def __repr__(self):
-        return "DynamicLossScale({})".format(", ".join(f"{name}={value}" for name, value in self.get_config().items()))
+        held = {}
+        if executing_eagerly():
+            held = {
+                "current_loss_scale": self._current_loss_scale.numpy(),
+                "num_good_steps": self._num_good_steps.numpy(),
+            }
+        shown = {**held, **self.get_config()}
+        return "DynamicLossScale({})".format(", ".join(f"{name}={value}" for name, value in shown.items()))
 
 
 def as_loss_scale(value):

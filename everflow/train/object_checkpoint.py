@@ -9,10 +9,9 @@ from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
 from everflow.ops.array.constants import constant
-from everflow.ops.variables.saveables import SaveableObject, SaveSpec
+from everflow.ops.variables.saveables import NoRestoreSaveable, PythonStateSaveable
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
-from everflow.protos.saver_pb2 import SaverDef
 from everflow.train import containers  # noqa: F401  lists and dicts that are attributes become such as it follows
 from everflow.train.checkpoint_state import write_state
 from everflow.train.restore_status import (
@@ -21,23 +20,16 @@ from everflow.train.restore_status import (
     NameBasedSaverStatus,
     session_for,
 )
-from everflow.train.saver_graph import SaverGraph, by_device
+from everflow.train.saver_graph import by_device
+from everflow.train.saving.functional_saver import MultiDeviceSaver
 from everflow.train.tracking import (
     OBJECT_GRAPH_KEY,
     AutoTrackable,
     ObjectTree,
-    PythonState,
     children_of,
     is_trackable,
     read_object_graph,
 )
-
-
-class _Text(SaveableObject):
-    """A string that is fed when saving."""
-
-    def __init__(self, tensor, name):
-        super().__init__(tensor, [SaveSpec(tensor, "", name)], name)
 
 
 class _SaveOps:
@@ -53,21 +45,20 @@ class _SaveOps:
         with device("/cpu:0"):
             self.graph_text = constant(self.proto.SerializeToString() if at_once else "", dtype=dtypes.string)
         saveables, self.states = [], []
-        for _, _, key, saveable, _ in tree.saveables():
-            if isinstance(saveable, PythonState):
-                with device("/cpu:0"):
-                    text = constant(saveable.serialize() if at_once else "", dtype=dtypes.string)
-                self.states.append((saveable, text))
-                saveable = _Text(text, key)
+        for _, _, _, saveable, _ in tree.saveables():
+            if isinstance(saveable, PythonStateSaveable):
+                self.states.append(saveable)
+                saveable = saveable.freeze() if at_once else saveable
             saveables.append(saveable)
-        saveables.append(_Text(self.graph_text, OBJECT_GRAPH_KEY))
+        saveables.append(NoRestoreSaveable(self.graph_text, OBJECT_GRAPH_KEY))
         with device("/cpu:0"):
             self.prefix = constant(path, dtype=dtypes.string)
-        self.saved = SaverGraph(SaverDef.V2).save_objects(self.prefix, saveables)
+        self.saved = MultiDeviceSaver(saveables).save_and_name(self.prefix)
 
     def run(self, session, path):
         feeds = {self.graph_text: self.proto.SerializeToString(), self.prefix: path}
-        feeds.update({text: state.serialize() for state, text in self.states})
+        for state in self.states:
+            feeds.update(state.feed_dict_additions())
         return session.run(self.saved, feeds).decode()
 
 

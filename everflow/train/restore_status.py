@@ -5,11 +5,12 @@ from __future__ import annotations
 from everflow.framework import attachments
 from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.ops.control_flow.grouping import group
+from everflow.ops.variables.saveables import PythonStateSaveable
 from everflow.ops.variables.variable import Variable
 from everflow.runtime.session import Session
 from everflow.train.checkpoint_reader import list_variables
 from everflow.train.saver import Saver
-from everflow.train.tracking import ObjectTree, PythonState, children_of, slot_of
+from everflow.train.tracking import ObjectTree, children_of, slot_of
 
 
 def session_for(session):
@@ -70,13 +71,15 @@ class CheckpointLoadStatus:
         self._known = {id(thing) for thing in self._match().values()}
         if len(self._known) == len(self._proto.nodes):
             attachments.stop(self)
-        return self._restore_ops.ops_for([a for a in self._attributes() if not isinstance(a[3], PythonState)], slot_ids)
+        return self._restore_ops.ops_for(
+            [a for a in self._attributes() if not isinstance(a[3], PythonStateSaveable)], slot_ids
+        )
 
     def restore_python_state(self):
         """Give Python objects their state: it needs no session."""
         for _, key, _, saveable in self._attributes():
-            if isinstance(saveable, PythonState):
-                saveable.deserialize(self._reader.read(key).item())
+            if isinstance(saveable, PythonStateSaveable):
+                saveable.python_restore([self._reader.read(key).item()])
 
     def assert_consumed(self):
         """Raise AssertionError unless all that is in the file has an object here, and the other way round."""
@@ -85,6 +88,14 @@ class CheckpointLoadStatus:
         for node_id, node in enumerate(self._proto.nodes):
             if node_id not in matched:
                 raise AssertionError(f"Unresolved object in checkpoint {paths.get(node_id, node_id)}: {node}")
+        restored = {key for _, key, _, _ in self._attributes()}
+        for node_id, node in enumerate(self._proto.nodes):
+            unused = [a.name for a in node.attributes if not a.optional_restore and a.checkpoint_key not in restored]
+            if unused:
+                raise AssertionError(
+                    f"Unused attributes in these objects (the checkpoint has them, and nothing here takes them): "
+                    f"{paths.get(node_id, node_id)} ({matched[node_id]}): {unused}"
+                )
         return self.assert_existing_objects_matched()
 
     def _paths(self):

@@ -25,7 +25,7 @@ from everflow.train.checkpoint_state import (
     remove_checkpoint,
     write_state,
 )
-from everflow.train.saver_graph import SaverGraph, named, saveables_of
+from everflow.train.saver_graph import BulkSaverBuilder, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
 
 
@@ -130,12 +130,13 @@ class Saver:
                 # There are no nodes to make: saving and restoring run at once.
                 saveables_of(variables)
                 return
-            builder = self._builder or SaverGraph(self._write_version, self._reshape)
+            builder = self._builder or BulkSaverBuilder(self._write_version)
+            passed_on = ("reshape", "sharded", "max_to_keep", "keep_checkpoint_every_n_hours", "name", "filename")
             self.saver_def = builder.build(
-                variables, sharded=self._sharded, name=self._name, filename=self._filename or "model"
+                variables,
+                **{name: getattr(self, f"_{name}") for name in passed_on},
+                restore_sequentially=self._restore_sequentially,
             )
-            self.saver_def.max_to_keep = self._max_to_keep or 0
-            self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
         elif self._name:
             # With a definition, the name says under which scope its nodes were imported.
             self.saver_def = _renamed(self.saver_def, lambda name: prepend_name_scope(name, self._name))
@@ -238,13 +239,13 @@ class Saver:
 
     def _write(self, sess, path):
         if self._saves_at_once:
-            return SaverGraph(self._write_version).save_at_once(path, self._var_list)
+            return BulkSaverBuilder(self._write_version).save_at_once(path, self._var_list)
         written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: path})
         return written.decode() if isinstance(written, bytes) else str(written)
 
     def _read(self, sess, path):
         if self._saves_at_once:
-            SaverGraph(self._write_version, self._reshape).restore_at_once(path, self._var_list)
+            BulkSaverBuilder(self._write_version).restore_at_once(path, self._var_list, self._reshape)
         else:
             sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: path})
 
@@ -271,6 +272,10 @@ class Saver:
         """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""
         graph_def = get_default_graph().as_graph_def(add_shapes=True)
         return meta_graph.export_meta_graph(graph_def=graph_def, saver_def=self.saver_def, **arguments)
+
+    def _add_collection_def(self, meta_graph_def, key, export_scope=None):
+        """Put one collection of the default graph into a MetaGraphDef."""
+        meta_graph.add_collection_def(meta_graph_def, key, export_scope=export_scope)
 
     def restore(self, sess, save_path):
         """Give the variables the values of a checkpoint."""

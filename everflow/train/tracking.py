@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import functools
 
 from google.protobuf.message import DecodeError
 
@@ -16,14 +17,13 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments
 from everflow.framework.errors import DataLossError
 from everflow.ops.variables.module import Module, NoDependency
-from everflow.ops.variables.saveables import SaveableObject
+from everflow.ops.variables.saveables import PythonStringStateSaveable, SaveableObject
 from everflow.ops.variables.trackable import Trackable, is_trackable
 from everflow.ops.variables.variable import Variable
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
-from everflow.train.saver_graph import saveables_of
+from everflow.train.saver_graph import VARIABLE_VALUE, saveables_of
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-VARIABLE_VALUE = "VARIABLE_VALUE"
 _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 
@@ -84,8 +84,12 @@ class PythonState(abc.ABC):
         """Take the state from a string."""
 
     def _gather_saveables_for_checkpoint(self):
-        """What is saved: the state, as itself."""
-        return {"py_state": self}
+        """What is saved: the state, as a string."""
+        return {
+            "py_state": functools.partial(
+                PythonStringStateSaveable, state_callback=self.serialize, restore_callback=self.deserialize
+            )
+        }
 
 
 def children_of(thing):
@@ -118,7 +122,7 @@ def slot_of(optimizer, variable, slot_name):
 
 
 def saveables_for(thing, key_prefix):
-    """[(attribute name, key, SaveableObject or PythonState, name in the graph)] of what an object saves itself."""
+    """[(attribute name, key, SaveableObject, name in the graph)] of what an object saves itself."""
     if isinstance(thing, Variable):
         key = f"{key_prefix}{_ATTRIBUTES}/{VARIABLE_VALUE}"
         (saveable,) = saveables_of({key: thing})
@@ -127,9 +131,8 @@ def saveables_for(thing, key_prefix):
     if hasattr(thing, "_gather_saveables_for_checkpoint"):
         for name, maker in thing._gather_saveables_for_checkpoint().items():
             key = f"{key_prefix}{_ATTRIBUTES}/{escape(name)}"
-            as_is = isinstance(maker, PythonState) or not callable(maker)
-            saveable = maker if as_is else maker(name=key)
-            if not isinstance(saveable, (SaveableObject, PythonState)):
+            saveable = maker(name=key) if callable(maker) else maker
+            if not isinstance(saveable, SaveableObject):
                 (saveable,) = saveables_of({key: saveable})
             found.append((name, key, saveable, getattr(thing, "name", "")))
     return found
@@ -202,9 +205,8 @@ class ObjectTree:
                 original_variable_node_id=variable_id, slot_name=slot_name, slot_variable_node_id=slot_id
             )
         for i, name, key, saveable, full_name in self.saveables():
-            optional = isinstance(saveable, SaveableObject) and saveable.optional_restore
             held = {"name": name, "full_name": full_name, "checkpoint_key": key}
-            made.nodes[i].attributes.add(**held, optional_restore=optional)
+            made.nodes[i].attributes.add(**held, optional_restore=saveable.optional_restore)
         return made
 
 

@@ -101,8 +101,9 @@ def _check_used(names, found, argument):
         )
 
 
-def _variables_by_name(chosen):
+def _variables_by_name(vars_to_warm_start):
     """Name in a checkpoint → the variable in a list, or its parts."""
+    chosen = vars_to_warm_start
     if isinstance(chosen, str) or chosen is None:
         variables = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=chosen)
     elif isinstance(chosen, list) and all(isinstance(v, str) for v in chosen):

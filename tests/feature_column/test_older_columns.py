@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.feature_column.columns import CategoricalColumn, DenseColumn
+from everflow.feature_column.linear_layer import LinearModel
 from everflow.legacy.inner import feature_column as inner
 from everflow.legacy.inner.feature_column import _LazyBuilder, _LinearModel, _transform_features
 
@@ -135,7 +136,7 @@ def test_a_column_of_the_older_kind_alone_is_none_for_layers():
     with tf.Graph().as_default(), tf.Session() as session:
         layer = tf.feature_column.input_layer({"x": [[1.5]]}, [Doubled()])
         assert session.run(layer).tolist() == [[3.0]]
-        for build in (tf.keras.layers.DenseFeatures, inner.LinearModel, inner.make_parse_example_spec_v2):
+        for build in (tf.keras.layers.DenseFeatures, LinearModel, inner.make_parse_example_spec_v2):
             with pytest.raises(ValueError, match="must be a FeatureColumn"):
                 build([Doubled()])
 

@@ -6,7 +6,9 @@ from everflow.estimator.canned.dnn import assert_features_are_dict
 from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
 from everflow.estimator.canned.optimizers import get_optimizer_instance
 from everflow.estimator.estimator import Estimator
+from everflow.framework.scopes import control_dependencies
 from everflow.ops import array, math
+from everflow.ops.checks.values import assert_equal
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.initializers import zeros_initializer
 from everflow.ops.variables.scope import get_variable, variable_scope
@@ -16,18 +18,25 @@ _LEARNING_RATE = 0.3
 
 
 def _batch_size(features):
-    """How many examples there are, by the first feature."""
+    """(how many examples there are by the first feature, the ops that check that all features have as many)."""
     assert_features_are_dict(features)
     if not features:
         raise ValueError(
             "The features should not be an empty dictionary: a baseline model needs one to count examples."
         )
-    return array.shape(next(iter(features.values())))[0]
+    first, checks = None, []
+    for feature in features.values():
+        size = array.shape(feature)[0]
+        if first is None:
+            first = size
+        else:
+            checks.append(assert_equal(first, size))
+    return first, checks
 
 
 def _logits(features, units):
-    batch_size = _batch_size(features)
-    with variable_scope("baseline", values=tuple(features.values())):
+    batch_size, checks = _batch_size(features)
+    with control_dependencies(checks), variable_scope("baseline", values=tuple(features.values())):
         bias = get_variable("bias", shape=[units], initializer=zeros_initializer())
         return math.multiply(bias, array.ones([batch_size, units]))
 

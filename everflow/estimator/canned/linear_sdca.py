@@ -141,7 +141,7 @@ def sdca_spec(head, features, labels, mode, model, columns, logits, optimizer):
             features=features, mode=mode, labels=labels, train_op_fn=lambda _: None, logits=logits
         )
     sdca_model, train_op = optimizer.get_train_step(
-        model._state_manager,
+        model.layer._state_manager,
         head._weight_column,
         loss_type,
         columns,

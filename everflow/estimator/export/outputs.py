@@ -10,7 +10,6 @@ from everflow.framework.scopes import control_dependencies
 from everflow.ops.array.constants import constant
 from everflow.ops.variables.variable import Variable
 from everflow.saved_model import signature_def_utils
-from everflow.saved_model.utils import build_tensor_info
 
 
 class ExportOutput(abc.ABC):
@@ -137,20 +136,24 @@ class _SupervisedOutput(ExportOutput):
     The names of all begin with what they are: "loss", "predictions/logits", "metrics/accuracy/value".
     """
 
-    method_name = ""
+    LOSS_NAME, PREDICTIONS_NAME, METRICS_NAME = "loss", "predictions", "metrics"
+    METRIC_VALUE_SUFFIX, METRIC_UPDATE_SUFFIX = "value", "update_op"
 
     def __init__(self, loss=None, predictions=None, metrics=None):
-        self.loss = None if loss is None else _named_below(loss, "loss")
-        self.predictions = None if predictions is None else _named_below(predictions, "predictions")
-        self.metrics = None if metrics is None else _metric_outputs(metrics)
+        self._loss = None if loss is None else _named_below(loss, self.LOSS_NAME)
+        self._predictions = None if predictions is None else _named_below(predictions, self.PREDICTIONS_NAME)
+        self._metrics = None if metrics is None else _metric_outputs(metrics)
+
+    loss = property(lambda self: self._loss, doc="{name: loss}.")
+    predictions = property(lambda self: self._predictions, doc="{name: prediction}.")
+    metrics = property(lambda self: self._metrics, doc="{name: a metric's value, or what updates it}.")
+
+    @abc.abstractmethod
+    def _get_signature_def_fn(self):
+        """What makes the signature of inputs, loss, predictions and metrics."""
 
     def as_signature_def(self, receiver_tensors):
-        outputs = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
-        return signature_def_utils.build_signature_def(
-            {key: build_tensor_info(tensor) for key, tensor in receiver_tensors.items()},
-            {key: build_tensor_info(tensor) for key, tensor in outputs.items()},
-            self.method_name,
-        )
+        return self._get_signature_def_fn()(receiver_tensors, self.loss, self.predictions, self.metrics)
 
 
 def _named_below(outputs, what):
@@ -164,8 +167,7 @@ def _below(key, what):
 
 def _metric_outputs(metrics):
     if not isinstance(metrics, dict):
-        value, update = metrics
-        metrics = {"metrics": (value, update)}
+        metrics = {"metrics": metrics}
     named = {}
     for key, metric in metrics.items():
         key = _below("/".join(key) if isinstance(key, tuple) else key, "metrics")
@@ -182,16 +184,18 @@ def _metric_outputs(metrics):
 def _after(op):
     """A tensor, which a signature can name, that runs an op."""
     with control_dependencies([op]):
-        return constant([])
+        return constant([], name="metric_op_wrapper")
 
 
 class TrainOutput(_SupervisedOutput):
     """What a model exported for training gives."""
 
-    method_name = "tensorflow/supervised/training"
+    def _get_signature_def_fn(self):
+        return signature_def_utils.supervised_train_signature_def
 
 
 class EvalOutput(_SupervisedOutput):
     """What a model exported for evaluation gives."""
 
-    method_name = "tensorflow/supervised/eval"
+    def _get_signature_def_fn(self):
+        return signature_def_utils.supervised_eval_signature_def

@@ -149,9 +149,9 @@ class TrackedAttributes:
     _unconditional_checkpoint_dependencies = _checkpoint_dependencies
 
 
-def is_layer(value):
+def is_layer(obj):
     """Whether something is a layer, of Keras or of `tf.layers`."""
-    return isinstance(value, Module) and hasattr(value, "_inbound_nodes")
+    return isinstance(obj, Module) and hasattr(obj, "_inbound_nodes")
 
 
 def claim(held):

@@ -28,20 +28,21 @@ from everflow.feature_column.columns import OlderSequenceDenseColumn as _Sequenc
 from everflow.feature_column.columns import assert_for_layers, sorted_columns
 from everflow.feature_column.crossed import CrossedColumn as _CrossedColumn
 from everflow.feature_column.crossed import crossed_column as _crossed_column
+from everflow.feature_column.crossed import leaves as _collect_leaf_level_keys
 from everflow.feature_column.embedding import EmbeddingColumn as _EmbeddingColumn
 from everflow.feature_column.embedding import GraphSharedEmbeddingColumn as _SharedEmbeddingColumn
 from everflow.feature_column.embedding import IndicatorColumn as _IndicatorColumn
 from everflow.feature_column.embedding import embedding_column as _embedding_column
 from everflow.feature_column.embedding import indicator_column as _indicator_column
-from everflow.feature_column.linear_layer import LinearModel
+from everflow.feature_column.linear_layer import LinearModelLayer as _LinearModelLayer
 from everflow.feature_column.linear_model import sums_of_weights
 from everflow.feature_column.numeric import BucketizedColumn as _BucketizedColumn
 from everflow.feature_column.numeric import NumericColumn as _NumericColumn
 from everflow.feature_column.numeric import bucketized_column as _bucketized_column
+from everflow.feature_column.numeric import checked_default as check_default_value
 from everflow.feature_column.numeric import numeric_column as _numeric_column
 from everflow.feature_column.parsing import make_parse_example_spec
 from everflow.feature_column.sequence import SequenceCategoricalColumn as _SequenceCategoricalColumn
-from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
 from everflow.feature_column.shared_embeddings import shared_embeddings as shared_embedding_columns_v2  # noqa: F401
 from everflow.framework.scopes import name_scope
 from everflow.ops.variables.scope import get_variable, get_variable_scope, variable_scope
@@ -121,12 +122,17 @@ def make_parse_example_spec_v2(feature_columns):
 
 def _transform_features(features, feature_columns):
     """{column: what it makes of the features}, columns in the order of their names."""
+    return _transform_features_v2(features, feature_columns, None)
+
+
+def _transform_features_v2(features, feature_columns, state_manager):
+    """{column: what it makes of the features}, columns in the order of their names."""
     columns = sorted_columns(feature_columns)
     cache, transformed = _LazyBuilder(features), {}
     with name_scope("transform_features", values=features.values()):
         for column in columns:
             with name_scope(column.name):
-                transformed[column] = cache.get(column)
+                transformed[column] = cache.get(column, state_manager)
     return transformed
 
 
@@ -188,34 +194,19 @@ __all__ = [
     "_IndicatorColumn",
     "_LazyBuilder",
     "_LinearModel",
+    "_LinearModelLayer",
     "_numeric_column",
     "_NumericColumn",
     "_SequenceCategoricalColumn",
     "_SequenceDenseColumn",
     "_SharedEmbeddingColumn",
     "_to_sparse_input_and_drop_ignore_values",
+    "_collect_leaf_level_keys",
     "_transform_features",
+    "_transform_features_v2",
+    "check_default_value",
     "_VocabularyFileCategoricalColumn",
     "_VocabularyListCategoricalColumn",
     "_weighted_categorical_column",
     "_WeightedCategoricalColumn",
 ]
-
-
-class _LinearModelLayer(LinearModel):
-    """The layer of a linear model, which can be written down as a config."""
-
-    _scopes = "{0}"
-
-    def get_config(self):
-        """The layer's own settings, and its columns as plain data."""
-        columns = serialize_feature_columns(self._feature_columns)
-        own = {"feature_columns": columns, "units": self._units, "sparse_combiner": self._sparse_combiner}
-        return {**super().get_config(), **own}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """The layer that `get_config` wrote down."""
-        return cls(
-            **{**config, "feature_columns": deserialize_feature_columns(config["feature_columns"], custom_objects)}
-        )

@@ -10,31 +10,32 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.ops.variables.initializers import ones_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
-from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
 from everflow.ops.variables.variable import Variable, _all_saveable_objects
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer as _load_and_remap_matrix_initializer
 from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
+from everflow.train.checkpoint_state import checkpoint_exists as checkpoint_exists_internal
 from everflow.train.checkpoint_state import write_state as update_checkpoint_state_internal
 from everflow.train.device_setter import _RoundRobin as _RoundRobinStrategy
 from everflow.train.eval_step import get_or_create_eval_step as _get_or_create_eval_step
 from everflow.train.evaluation import StopAfterNEvalsHook as _StopAfterNEvalsHook
 from everflow.train.evaluation import evaluate_once as _evaluate_once
 from everflow.train.importing import import_meta_graph_with_elements as _import_meta_graph_with_return_elements
+from everflow.train.importing import saver_for_imported as _create_saver_from_imported_meta_graph
 from everflow.train.saver import Saver
-from everflow.train.saver_graph import RefVariableSaveable, ResourceVariableSaveable, SaverGraph, named
+from everflow.train.saver_graph import named
 from everflow.train.tracking import names_in_object_checkpoint
 from everflow.train.warm_starting import VocabInfo, _start_with_vocabulary
 from everflow.train.warm_starting import _variables_by_name as _get_grouped_variables
 
 __all__ = [
+    "_create_saver_from_imported_meta_graph",
+    "checkpoint_exists_internal",
     "_MultiStepStopAfterNEvalsHook",
     "_import_meta_graph_with_return_elements",
     "saver_from_object_based_checkpoint",
     "update_checkpoint_state_internal",
-    "BaseSaverBuilder",
-    "BulkSaverBuilder",
     "_RoundRobinStrategy",
     "_StopAfterNEvalsHook",
     "_evaluate_once",
@@ -52,32 +53,6 @@ __all__ = [
 ]
 _STEPS_PER_RUN = "steps_per_run"
 _HOOKS = "hooks"
-
-
-class BaseSaverBuilder:
-    """What makes the nodes of a Saver, as its `builder`; and the classes of things to save, under their old names."""
-
-    SaveSpec = SaveSpec
-    SaveableObject = SaveableObject
-    VariableSaveable = RefVariableSaveable
-    ResourceVariableSaveable = ResourceVariableSaveable
-
-    def __init__(self, write_version: int = SaverDef.V2) -> None:
-        self._write_version = write_version
-
-    @takes(
-        """names_to_saveables, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
-        name=None, restore_sequentially=False, filename="model" """
-    )
-    def build(self, names_to_saveables, reshape, sharded, name, filename, **limits) -> SaverDef:
-        """Make the nodes that save and restore; returns their names."""
-        made = SaverGraph(self._write_version, reshape).build(names_to_saveables, sharded, name, filename)
-        made.max_to_keep = limits["max_to_keep"]
-        made.keep_checkpoint_every_n_hours = limits["keep_checkpoint_every_n_hours"]
-        return made
-
-
-BulkSaverBuilder = BaseSaverBuilder
 
 
 def _get_saver_or_default() -> Saver:

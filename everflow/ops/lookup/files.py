@@ -7,7 +7,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import add_to_collection, control_dependencies, device, executing_eagerly, name_scope
+from everflow.framework.scopes import add_to_collection, executing_eagerly, name_scope
+from everflow.ops.functions.resources import TrackableAsset
 from everflow.ops.lookup.static import (
     FastHashSpec,
     IdTableWithHashBuckets,
@@ -57,7 +58,7 @@ class TextFileInitializer(TableInitializerBase):
     def __init__(
         self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t", name=None
     ):
-        if not isinstance(filename, Tensor) and not filename:
+        if not isinstance(filename, (Tensor, TrackableAsset)) and not filename:
             raise ValueError(f"Filename required for {name}.")
         self._filename_arg = filename
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
@@ -73,19 +74,9 @@ class TextFileInitializer(TableInitializerBase):
             raise ValueError(f"Invalid vocab_size {vocab_size}.")
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
-        self._filename = self._asset(filename)
         super().__init__(key_dtype, value_dtype)
-
-    @staticmethod
-    def _asset(filename):
-        """The file's name as a tensor that a SavedModel knows to take the file along for."""
-        with control_dependencies(None), device("CPU"):
-            path = (
-                filename
-                if isinstance(filename, Tensor)
-                else convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
-            )
-        return path
+        self._filename = filename if isinstance(filename, TrackableAsset) else TrackableAsset(filename)
+        self._track_trackable(self._filename, "_filename")
 
     @property
     def _shared_name(self):
@@ -98,7 +89,7 @@ class TextFileInitializer(TableInitializerBase):
         """An op that fills the table."""
         check_table_dtypes(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, "text_file_init", (table.resource_handle,)):
-            filename = convert_to_tensor(self._filename, dtypes.string, name="asset_filepath")
+            filename = convert_to_tensor(self._filename.asset_path, dtypes.string, name="asset_filepath")
             op = raw.InitializeTableFromTextFileV2(
                 table.resource_handle,
                 filename,

@@ -20,10 +20,12 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops.array.basic import size as size_of
 from everflow.ops.array.indexing import where_v2
 from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.functions.resources import TrackableResource
 from everflow.ops.math import add, cast, not_equal
 from everflow.ops.math import range as range_of
 from everflow.ops.shape_rules import scalar_output
 from everflow.ops.strings.text import as_string, string_to_hash_bucket_fast, string_to_hash_bucket_strong
+from everflow.ops.variables.trackable import Trackable, is_trackable
 
 
 def tables_initializer(name="init_all_tables"):
@@ -73,13 +75,13 @@ def check_table_dtypes(table, key_dtype, value_dtype):
         raise TypeError(f"Invalid value dtype, expected {value_dtype!s} but got {table.value_dtype!s}.")
 
 
-class LookupInterface:
+class LookupInterface(TrackableResource):
     """What every table has: dtypes, a handle, `lookup` and `size`."""
 
     def __init__(self, key_dtype, value_dtype):
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
-        self._resource_handle = None
+        super().__init__()
 
     key_dtype = property(lambda self: self._key_dtype, doc="The dtype of the keys.")
     value_dtype = property(lambda self: self._value_dtype, doc="The dtype of the values.")
@@ -120,6 +122,8 @@ class InitializableLookupTableBase(LookupInterface):
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape([]))
         self._initializer = initializer
+        if is_trackable(initializer):  # people's own initializers need not be
+            self._track_trackable(initializer, "_initializer")
         self._resource_handle = self._create_resource()
         self._init_op = self._initialize()
 
@@ -204,7 +208,7 @@ class HashTable(StaticHashTable):
         self._value_shape = self._default_value.shape
 
 
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """What fills a static table."""
 
     def __init__(self, key_dtype, value_dtype):
@@ -294,6 +298,8 @@ class IdTableWithHashBuckets(LookupInterface):
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"hasher_spec must be FastHashSpec or a StrongHashSpec, not {type(hasher_spec)}")
         self._table = table
+        if is_trackable(table):
+            self._track_trackable(table, "_table")
         self._num_oov_buckets = num_oov_buckets
         self._hasher_spec = hasher_spec
         super().__init__(key_dtype, dtypes.int64)

@@ -14,7 +14,7 @@ from everflow.ops.variables.scope import get_variable
 from everflow.ops.variables.variable import Variable, VariableAggregation
 from everflow.platform import logging
 
-_READ_KEY = "global_step_read_op_cache"
+GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 def global_step(sess, global_step_tensor):
@@ -147,9 +147,9 @@ def assert_global_step(global_step_tensor):
 def _get_global_step_read(graph=None):
     """The tensor of the step before this run counts it up, or None."""
     graph = graph or get_default_graph()
-    found = graph.get_collection(_READ_KEY)
+    found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if len(found) > 1:
-        raise RuntimeError("There are multiple items in collection GLOBAL_STEP_READ_KEY. There should be only one.")
+        raise RuntimeError(f"The collection {GLOBAL_STEP_READ_KEY!r} has {len(found)} tensors, where one is wanted")
     return found[0] if found else None
 
 
@@ -166,7 +166,7 @@ def _get_or_create_global_step_read(graph=None):
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
         value = step.initialized_value() if isinstance(step, Variable) else step
         read = value + 0
-        graph.add_to_collection(_READ_KEY, read)
+        graph.add_to_collection(GLOBAL_STEP_READ_KEY, read)
     return _get_global_step_read(graph)
 
 

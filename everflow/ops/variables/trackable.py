@@ -57,6 +57,10 @@ class Trackable:
         """A value to be set as an attribute; where attributes are followed, one that checkpoints pass over."""
         return value
 
+    def _gather_saveables_for_checkpoint(self):
+        """{attribute name: what saves it} of what this object saves itself: nothing, unless a subclass says so."""
+        return {}
+
     def _checkpoint_children(self):
         return list(self.__dict__.get("_named_children", {}).items())
 

@@ -1,0 +1,1 @@
+"""Savers that draw or run their ops call by call."""
