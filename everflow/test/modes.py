@@ -41,7 +41,9 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_tes
 
         @functools.wraps(method)
         def twice(self, *args, **kwargs):
-            with Graph().as_default(), self.test_session(use_gpu=use_gpu, config=config):
+            # What setUp has drawn is in the default graph: the test goes on there.
+            graph = Graph().as_default() if executing_eagerly() else contextlib.nullcontext()
+            with graph, self.test_session(use_gpu=use_gpu, config=config):
                 method(self, *args, **kwargs)
             if reset_test:
                 self.tearDown()
