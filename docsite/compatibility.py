@@ -56,7 +56,7 @@ def page() -> str:
     names, op_count = public_names(), len(op_types())
     share = 100 * (1 - len(missing_names()) / len(names))
     parts = [
-        "# Compatibility\n",
+        "# Names\n",
         "Everflow follows TensorFlow 1.15.5. This page is made from the package itself each time the site is built.\n",
         f"- **{len(names) - len(missing_names()):,} of {len(names):,} public names** are there ({share:.1f}\u00a0%), with the same arguments.\n"
         f"- **{op_count - len(missing_op_types()):,} of {op_count:,} op types** can be run. All {op_count:,} can be loaded, "

@@ -89,7 +89,7 @@ def _made_pages() -> dict[str, str]:
     """Pages that are made of what is in the package."""
     from docsite import compatibility, reference  # load every kernel, which `mkdocs serve` need do once only
 
-    return {"compatibility.md": compatibility.page(), "reference/index.md": reference.index(), **reference.pages()}
+    return {"names.md": compatibility.page(), "reference/index.md": reference.index(), **reference.pages()}
 
 
 class BuiltBefore(File):

@@ -61,7 +61,7 @@ def index() -> str:
         for space, what in NAMESPACES.items()
     ]
     head = (
-        "# API reference\n\nWhat docstrings say, by namespace. [Compatibility](../compatibility.md) lists all names.\n\n"
+        "# API reference\n\nWhat docstrings say, by namespace. [Names](../names.md) lists all of them.\n\n"
         "Examples go on from these lines, and are run by tests:\n\n"
         "```python\nimport numpy as np\nimport everflow as tf\n\nsess = tf.InteractiveSession()\n```\n\n"
     )

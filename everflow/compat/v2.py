@@ -11,11 +11,13 @@ import functools
 import importlib
 import pathlib
 import pkgutil
+import sys
 import types
 
 import everflow
 from everflow.compat import signatures
 
+__path__: list[str] = []  # a package without files: `import tensorflow.compat.v2.keras` goes through legacy/paths.py
 # Namespaces that are given as they are, but for names that changed.
 _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_ops", "sysconfig", "version"])
 # Namespaces of what models are built of, rather than of ops.
@@ -141,8 +143,8 @@ class _Namespace(types.ModuleType):
         super().__init__(f"{__name__}.{path}")
         self._path = path
         self._below_whole = path.partition(".")[0] in _WHOLE
-        if self._below_whole and hasattr(whole := _of_tf(path), "__path__"):
-            self.__path__ = whole.__path__
+        self.__path__: list[str] = []
+        sys.modules[self.__name__] = self  # so that `from X import a_name_that_is_not_there` says which name
 
     def __getattr__(self, name: str):
         if name.startswith("__"):

@@ -35,6 +35,7 @@ _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util
 _CONTRIB_PACKAGE = re.compile(r"^contrib\.\w+")
 # Other roots that name the same tree.
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
+_OF_TWO = re.compile(r"compat\.v2\.")
 # Keras's places before it was tf.keras, and the tree that contrib's had inside.
 _SAME_AS_KERAS = re.compile(r"(?:contrib\.keras|python\.keras\._impl\.keras)(?:\.(?:api|python)(?:\.keras)?)?(?=\.|$)")
 # The inner files of contrib.tpu are those of python.tpu.
@@ -223,6 +224,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     path = _SAME_AS_TPU.sub("python.tpu", path)
     if not path:
         return everflow
+    if match := _OF_TWO.match(path):
+        return _module_of_two(path[match.end() :])
     if path.startswith("core.") and path.endswith("_pb2"):
         return _load("protos." + path.rpartition(".")[2])
     sources = _rows().get(path)
@@ -241,6 +244,15 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     if len(sources) == 1 and (sources[0].startswith(("legacy.inner.", "tools.")) or path in SAME):
         return _load(sources[0])  # all there is of it, so that a program can set its names, and run it
     return _Served(fullname, path, sources)
+
+
+def _module_of_two(path: str) -> types.ModuleType | None:
+    """`tensorflow.compat.v2.PATH` as a module: a namespace of that interface; where it has none, that of tf."""
+    try:
+        found = functools.reduce(getattr, path.split("."), everflow.compat.v2)
+    except AttributeError:
+        return _resolve(f"tensorflow.{path}", path) if path in module_paths() else None
+    return found if isinstance(found, types.ModuleType) else None
 
 
 def _where_else(name: str) -> str:

@@ -194,5 +194,5 @@ def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Bu
 
 def _refuse(element: Element) -> NoReturn:
     raise InaccessibleTensorError(
-        f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function."
+        f"Operation {element.name!r} is not fetchable: it is made inside a branch, a loop or a function."
     )

@@ -60,6 +60,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
         "index.html",
         "zh/index.html",
         "compatibility/index.html",
+        "names/index.html",
         "source/everflow/runtime/session.py/index.html",
     ):
         assert (tmp_path / "site" / page).exists()

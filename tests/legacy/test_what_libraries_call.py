@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 
 import pytest
@@ -93,3 +94,19 @@ def test_optimizers_derive_from_the_base_class_directly():
     names = [name for name in dir(tf.train) if name.endswith("Optimizer") and name != "Optimizer"]
     assert len(names) >= 11
     assert [name for name in names if getattr(tf.train, name).__base__ is not tf.train.Optimizer] == []
+
+
+def test_namespaces_of_two_are_module_paths():
+    """`import tensorflow.compat.v2.X` gives what `tf.compat.v2.X` is, as deep as namespaces go."""
+    import tensorflow.compat.v2.keras.backend as backend
+    from tensorflow.compat.v2.keras.layers import LSTM
+
+    to_come = importlib.import_module("tensorflow.compat.v2.keras.layers.experimental")
+    assert LSTM is tf.compat.v2.keras.layers.LSTM and LSTM is not tf.keras.layers.LSTM
+    assert backend is tf.keras.backend
+    assert [name for name in dir(to_come) if name[0].isalpha()] == []
+    assert importlib.import_module("tensorflow.compat.v2.io.gfile") is tf.compat.v2.io.gfile
+    with pytest.raises(ModuleNotFoundError, match="compat.v2.nothing"):
+        importlib.import_module("tensorflow.compat.v2.nothing")
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from tensorflow.compat.v2.keras.layers import nothing  # noqa: F401

@@ -154,3 +154,30 @@ def test_names_of_combinations():
         "_test_a_1_b_x",
         "_test_a_2_b_x",
     ]
+
+
+def _seen_by(decorate):
+    """What a case saw of its graphs, in setUp and in its tests."""
+    seen = []
+
+    class Graphs(tf.test.TestCase):
+        def setUp(self):
+            super().setUp()
+            self.graph = tf.get_default_graph()
+            seen.append("setUp")
+
+        def testGraph(self):
+            seen.append((tf.executing_eagerly(), tf.get_default_graph() is self.graph))
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(decorate(Graphs)).run(result)
+    assert result.wasSuccessful()
+    return seen
+
+
+def test_both_modes_go_on_in_the_graph_of_set_up():
+    assert _seen_by(modes.run_all_in_graph_and_eager_modes) == ["setUp", (False, True), "setUp", (True, True)]
+
+
+def test_the_method_that_only_sounds_like_a_test_is_skipped_before_set_up_is_done():
+    assert _seen_by(lambda case: case) == ["setUp", (False, True)]

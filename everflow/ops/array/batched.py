@@ -122,4 +122,5 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         if hasattr(params, "handle"):
             return params.gather_nd(indices, name=name)
         return raw.GatherNd(params=params, indices=indices, name=name)
-    return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)
+    # A number of numpy's, a Dimension or a constant tensor counts as well.
+    return batch_gather_nd(params, indices, batch_dims=batch_dims if static is None else int(static), name=name)

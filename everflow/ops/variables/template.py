@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 import traceback
 
@@ -118,6 +119,27 @@ def capture_dependencies(template):
         _calls.templates = around
 
 
+def _stack():
+    """Who is running, outermost first; lines of source are read when they are shown."""
+    frames = list(traceback.walk_stack(sys._getframe(1)))
+    return traceback.StackSummary.extract(reversed(frames), lookup_lines=False)
+
+
+def _say_where_made(error, made_at):
+    """Add to an error of a call where the template was made, which may be far from it: the frames that both don't share."""
+    if not (error.args and isinstance(error.args[0], str)):
+        return
+    here = [(frame.filename, frame.lineno) for frame in _stack()]
+    shared = 0
+    while (
+        shared < min(len(made_at) - 1, len(here)) and (made_at[shared].filename, made_at[shared].lineno) == here[shared]
+    ):
+        shared += 1
+    said, *others = error.args
+    where = "".join(traceback.format_list(made_at[shared:]))
+    error.args = (f"{said}\n\noriginally defined at:\n{where}", *others)
+
+
 class Template(Trackable):
     """A function together with the variable scope that its calls share."""
 
@@ -130,7 +152,7 @@ class Template(Trackable):
         self._custom_getter = custom_getter
         self._called = False
         self._variable_scope = None
-        self._made_at = traceback.format_stack()[:-1]
+        self._made_at = _stack()
         if create_scope_now:
             # Ops come into a name scope at each call; none is opened for them yet.
             with self._new_scope(auxiliary_name_scope=False) as scope:
@@ -148,17 +170,14 @@ class Template(Trackable):
             return self._call(args, kwargs)
 
     def _call(self, args, kwargs):
-        """Call the function; an error also tells where the template was made, which may be far from the call."""
+        """Call the function; a later call that makes trainable variables without `get_variable` raises."""
         try:
             return self._checked_call(args, kwargs)
         except Exception as error:
-            if error.args and isinstance(error.args[0], str):
-                text = f"{error.args[0]}, originally defined at:\n{''.join(self._made_at)}"
-                error.args = (text, *error.args[1:])
+            _say_where_made(error, self._made_at)
             raise
 
     def _checked_call(self, args, kwargs):
-        """Call the function; a later call that makes trainable variables without `get_variable` raises."""
         before = len(self._all_trainable())
         global_before = len(get_collection(GraphKeys.GLOBAL_VARIABLES))
         with capture_dependencies(self):

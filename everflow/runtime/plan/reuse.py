@@ -42,9 +42,19 @@ def reusable_operand(node: Node, function: Callable[..., Value], aliases: Aliase
             and source.shape(output) == shape
             and source.device == node.device
             and aliases.is_dead_after(held, node)
+            and not _has_other_view(node, held, aliases, origin)
         ):
             return edge
     return None
+
+
+def _has_other_view(node: Node, held: Edge, aliases: Aliases, origin: Origin) -> bool:
+    """Whether another operand may lie in the same memory in another order, as the transpose of a matrix does: it would
+    change while it is read.
+    """
+    found = aliases.class_of(held)
+    others = (other for edge in node.inputs if (other := origin(edge)) != held)
+    return found.has_views and any(aliases.class_of(other) is found for other in others)
 
 
 def is_given_away(node: Node, aliases: Aliases, origin: Origin) -> bool:

@@ -69,6 +69,12 @@ def test_batches_of_rows_whose_sizes_only_the_run_tells(dtype):
     np.testing.assert_array_equal(run(made, feed={params: P}), np.stack([P[0][[2, 0]], P[1][[1, 1]]]))
 
 
+@pytest.mark.parametrize("one", [np.int32(1), np.int64(1), np.array(1), tf.Dimension(1), 1.0, lambda: tf.constant(1)])
+def test_gather_nd_takes_any_known_number_of_batch_dimensions(one):
+    made = tf.gather_nd(P, [[[0], [1]], [[1], [0]]], batch_dims=one() if callable(one) else one)
+    np.testing.assert_array_equal(run(made), np.stack([P[0][[0, 1]], P[1][[1, 0]]]))
+
+
 def test_ranks_and_batch_dimensions_that_cannot_be():
     with pytest.raises(ValueError):
         tf.batch_gather(P, tf.placeholder(tf.int32))

@@ -90,3 +90,17 @@ except ValueError:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "refused\n"
+
+
+@pytest.mark.parametrize("raised, first", [(ValueError("no"), "no"), (KeyError(), ""), (ValueError("a", 2), "a")])
+def test_an_error_of_a_call_says_where_the_template_was_made(raised, first):
+    def refuse():
+        raise raised
+
+    template = tf.make_template("refusing", refuse)
+    others = raised.args[1:]
+    with pytest.raises(type(raised)) as told:
+        template()
+    said, *rest = told.value.args
+    assert said.startswith(first + "\n\n") and 'template = tf.make_template("refusing", refuse)' in said
+    assert tuple(rest) == others

@@ -1,6 +1,7 @@
 """Results that take their operands' memory."""
 
 import numpy as np
+import pytest
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
@@ -94,3 +95,17 @@ def test_an_initial_value_that_nobody_else_needs_becomes_the_variable():
                 assert not np.array_equal(first, before)
                 sess.run(tf.assign_add(v, tf.ones([SIZE])))
                 np.testing.assert_array_equal(sess.run(v), before + 1)
+
+
+@pytest.mark.parametrize("turned", [tf.transpose, lambda x: x[::-1], lambda x: tf.reverse(x, [1])])
+@pytest.mark.parametrize("combine", [tf.add, tf.subtract, lambda x, y: y * x, lambda x, y: tf.exp(x) - y])
+def test_an_operand_that_another_one_is_a_view_of_is_not_written_over(turned, combine):
+    """As in `cov + tf.transpose(cov)`, which makes a matrix symmetric."""
+    value = np.random.RandomState(0).rand(96, 96).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        fed = tf.placeholder(tf.float32, [96, 96])
+        product = tf.matmul(fed, fed) / 96.0
+        got = sess.run(combine(product, turned(product)), {fed: value})
+        plain, other = sess.run([product, turned(product)], {fed: value})
+        wanted = sess.run(combine(tf.constant(plain), tf.constant(other)))
+    np.testing.assert_allclose(got, wanted, rtol=1e-5)
