@@ -11,9 +11,8 @@ from typing import Any
 # The parts of tf.contrib that are missing here as a whole.
 MISSING_CONTRIB = frozenset(
     """
-    batching bayesflow bigtable cloud constrained_optimization ffmpeg optimizer_v2
-    periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
-    stat_summarizer timeseries
+    bigtable cloud constrained_optimization ffmpeg fused_conv hadoop ignite kafka kinesis optimizer_v2 quantization
+    receptive_field recurrent remote_fused_graph specs stat_summarizer timeseries
     """.split()
 )
 
