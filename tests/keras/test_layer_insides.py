@@ -196,8 +196,14 @@ def test_what_calls_take():
             return inputs
 
     layer = Taking()
-    assert layer._call_fn_args == ["self", "inputs", "other", "training"]
-    assert (layer._expects_training_arg, layer._expects_mask_arg) == (True, False)
+    assert layer._call_fn_args == ["inputs", "other", "training"]
+    assert (layer._expects_training_arg, layer._expects_mask_arg, layer._call_accepts_kwargs) == (True, False, False)
+    x = tf.keras.Input((2,))
+    model = tf.keras.Model(x, layers.Dropout(0.5)(x))
+    assert [spec.args for spec in model._layer_call_argspecs.values()] == [
+        ["self", "inputs"],
+        ["self", "inputs", "training"],
+    ]
 
 
 def test_batch_normalization_without_scale_trains_eagerly(eagerly):

@@ -350,6 +350,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     # --- arguments of `call` -----------------------------------------------------------------
 
     _call_fn_args = property(lambda self: arguments_of_call(self))
+    _call_accepts_kwargs = property(lambda self: takes_any_name(self.call))
     _expects_training_arg = property(lambda self: self._call_takes("training"))
     _expects_mask_arg = property(lambda self: self._call_takes("mask"))
 
@@ -466,9 +467,14 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
 
 def arguments_of_call(layer):
-    """The names of what a layer's `call` takes by position, the layer itself among them."""
+    """The names of what a layer's `call` takes by position, besides the layer itself."""
     call = vars(layer).get("call") or inspect.getattr_static(type(layer), "call")
-    return getfullargspec(getattr(call, "python_function", call)).args
+    return [name for name in getfullargspec(getattr(call, "python_function", call)).args if name != "self"]
+
+
+def takes_any_name(call):
+    """Whether a function takes arguments by any name, as `**kwargs`."""
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(call).parameters.values())
 
 
 def _as_spec(x):

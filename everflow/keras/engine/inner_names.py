@@ -7,6 +7,7 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine import data_checks, workers
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.platform import logging
+from everflow.platform.inspection import getfullargspec
 from everflow.platform.signatures import takes
 
 
@@ -25,6 +26,7 @@ class InnerNames:
         lambda self: {layer: layer.trainable for layer in (self, *self._flattened_layers())}
     )
 
+    _layer_call_argspecs = property(lambda self: {layer: getfullargspec(layer.call) for layer in self.layers})
     _nodes_by_depth = property(lambda self: self._topology.nodes_by_depth)
     _layers_by_depth = property(lambda self: self._topology.layers_by_depth)
 

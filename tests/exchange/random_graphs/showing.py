@@ -21,6 +21,7 @@ def show(tf, program, run_with=None):
     try:
         with graph.as_default():
             tf.set_random_seed(program["seed"])
+            np.random.seed(program["seed"])  # layers of Keras take seeds from it
             for line in program["lines"]:
                 try:
                     exec(line, names)
@@ -65,6 +66,8 @@ def _attribute(tf, node, key, functions, within):
         return _function(tf, value.func.name, functions, within)
     if value.list.func:
         return "[{}]".format("; ".join(_function(tf, f.name, functions, within) for f in value.list.func))
+    if value.WhichOneof("value") == "f":
+        return f"f: {value.f:.7g}"  # one side's protobuf shows more digits
     return " ".join(str(value).split())
 
 
