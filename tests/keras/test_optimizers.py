@@ -147,3 +147,13 @@ def test_variables_of_one_name_have_slots_of_their_own(in_function):
         assert [slot.name for slot in optimizer.weights[1:]] == ["Variable/m:0"] * 2 + ["Variable/v:0"] * 2
         assert optimizer.get_slot(one, "m") is not optimizer.get_slot(other, "m")
         np.testing.assert_allclose([one.numpy()[0], other.numpy()[0]], [0.8, 2.8], atol=1e-3)
+
+
+def test_a_schedule_of_ones_own_may_lack_a_configuration():
+    class Halves(optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            return 0.5
+
+    with pytest.raises(NotImplementedError, match="get_config"):
+        Halves().get_config()
+    assert float(steps(optimizers.SGD(Halves()), start=(1.0, 2.0))[0]) == 0.0

@@ -37,8 +37,6 @@ class Policy:
         self._compute_dtype, self._variable_dtype = _types_of(name)
         if loss_scale == USE_DEFAULT:
             loss_scale = "dynamic" if name == "mixed_float16" else None
-        if loss_scale is not None and self._compute_dtype is None:
-            raise ValueError("Cannot pass loss_scale to a policy that infers its types")
         self._loss_scale = as_loss_scale(loss_scale)
 
     name = property(lambda self: self._name)

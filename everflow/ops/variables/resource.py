@@ -52,9 +52,6 @@ def is_resource_variable(variable) -> bool:
     return isinstance(variable, Variable) and hasattr(variable, "handle")
 
 
-_numbers = itertools.count()
-
-
 class BaseResourceVariable(Variable):
     """What a resource variable and the result of assigning to one share: reads and writes through a handle."""
 
@@ -79,7 +76,7 @@ class BaseResourceVariable(Variable):
         if not self._handle.is_eager:
             return self._shared_name
         if "_number" not in self.__dict__:
-            self.__dict__["_number"] = next(_numbers)
+            self.__dict__["_number"] = next(_eager_numbers)
         return f"{self._shared_name}_{self._number}"
 
     def set_shape(self, shape):
