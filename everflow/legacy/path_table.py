@@ -176,7 +176,7 @@ python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics keras.metrics.*
 python.keras          models                             : keras.models keras.saving.clones
-python.keras          optimizers                         : keras.optimizers
+python.keras          optimizers                         : legacy.inner.keras_engine.old_optimizers keras.optimizers
 python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
@@ -206,6 +206,10 @@ python.keras.mixed_precision.experimental loss_scale_optimizer : keras.mixed_pre
 python.keras.mixed_precision.experimental test_util      : legacy.inner.keras_testing.gradients
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
+python.keras.layers   convolutional local normalization  : legacy.inner.keras_engine.layer_names
+python.keras          losses                             : legacy.inner.keras_engine.layer_names
+python.keras.optimizer_v2 optimizer_v2 rmsprop           : legacy.inner.keras_engine.layer_names
+python.keras.mixed_precision.experimental policy         : legacy.inner.keras_engine.layer_names
 python.keras.layers   normalization_v2                   : keras.layers.normalization_v2
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 legacy.inner.keras_engine.recurrent_parts keras.layers.*
 python.keras.layers   recurrent                          : legacy.inner.keras_engine.recurrent_parts keras.layers.recurrent_cells

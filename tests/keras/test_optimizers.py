@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 K, optimizers = tf.keras.backend, tf.keras.optimizers
 
@@ -125,3 +126,34 @@ def test_refused():
 def test_an_optimizer_of_tf_train():
     wrapped = optimizers.get(tf.train.MomentumOptimizer(0.1, 0.9))
     np.testing.assert_allclose(steps(wrapped, 1), [0.8, 1.6], rtol=1e-5)
+
+
+@pytest.mark.parametrize("in_function", [False, True])
+def test_variables_of_one_name_have_slots_of_their_own(in_function):
+    with eager_mode():
+        one, other = tf.compat.v2.Variable([1.0]), tf.compat.v2.Variable([3.0])
+        assert one.name == other.name and one._unique_id != other._unique_id
+        optimizer = tf.keras.optimizers.Adam(0.1)
+
+        def step():
+            optimizer.apply_gradients([(tf.constant([0.1]), one), (tf.constant([0.01]), other)])
+
+        optimizer._create_hypers()
+        optimizer.iterations  # noqa: B018
+        optimizer._create_slots([one, other])
+        step = tf.function(step) if in_function else step
+        step()
+        step()
+        assert [slot.name for slot in optimizer.weights[1:]] == ["Variable/m:0"] * 2 + ["Variable/v:0"] * 2
+        assert optimizer.get_slot(one, "m") is not optimizer.get_slot(other, "m")
+        np.testing.assert_allclose([one.numpy()[0], other.numpy()[0]], [0.8, 2.8], atol=1e-3)
+
+
+def test_a_schedule_of_ones_own_may_lack_a_configuration():
+    class Halves(optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            return 0.5
+
+    with pytest.raises(NotImplementedError, match="get_config"):
+        Halves().get_config()
+    assert float(steps(optimizers.SGD(Halves()), start=(1.0, 2.0))[0]) == 0.0

@@ -98,9 +98,8 @@ class _LocallyConnected(ConfiguredLayer):
         ranges = []
         for i, side in enumerate(sides):
             pairs = []
-            before = 0
-            if self.padding == "same":
-                before = max((self._output_sides[i] - 1) * self.strides[i] + self.kernel_size[i] - side, 0) // 2
+            # Other than convolutions: the middle of the window, or what is right of it, is over the place itself.
+            before = self.kernel_size[i] // 2 if self.padding == "same" else 0
             for output in range(self._output_sides[i]):
                 start = output * self.strides[i] - before
                 pairs += [(at, output) for at in range(start, start + self.kernel_size[i]) if 0 <= at < side]

@@ -9,7 +9,7 @@ from everflow.keras.engine import autocasting
 from everflow.train.loss_scale import as_loss_scale
 
 _FLOAT32_VARIABLES = "_with_float32_vars"
-_DEFAULT = "USE_DEFAULT"
+USE_DEFAULT = "USE_DEFAULT"
 
 
 class Policy:
@@ -26,7 +26,7 @@ class Policy:
         ('float16', 'float32')
     """
 
-    def __init__(self, name, loss_scale=_DEFAULT):
+    def __init__(self, name, loss_scale=USE_DEFAULT):
         if isinstance(name, dtypes.DType):
             raise TypeError(f"The name of a policy must be a string: pass {name.name!r}, not the DType.")
         if not isinstance(name, str):
@@ -35,10 +35,8 @@ class Policy:
             "infer_with_float32_vars" if name == "infer_float32_vars" else name
         )  # as it was called first
         self._compute_dtype, self._variable_dtype = _types_of(name)
-        if loss_scale == _DEFAULT:
+        if loss_scale == USE_DEFAULT:
             loss_scale = "dynamic" if name == "mixed_float16" else None
-        if loss_scale is not None and self._compute_dtype is None:
-            raise ValueError("Cannot pass loss_scale to a policy that infers its types")
         self._loss_scale = as_loss_scale(loss_scale)
 
     name = property(lambda self: self._name)

@@ -50,7 +50,8 @@ def deserialize(config, custom_objects=None):
     """
     # Names of Keras's own optimizers are found in any case.
     if config["class_name"].lower() in _BY_NAME:
-        config = {**config, "class_name": config["class_name"].lower()}
+        config["class_name"] = config["class_name"].lower()
+        _BY_NAME[config["class_name"]]._bring_up_to_date(config["config"])
     return deserialize_keras_object(
         config, module_objects=_BY_NAME, custom_objects=custom_objects, printable_module_name="optimizer"
     )

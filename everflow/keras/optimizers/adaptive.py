@@ -90,9 +90,9 @@ class Adagrad(_MayLackSteps, _ByOneOp):
         prepared["zero"] = array.zeros((), dtype=dtypes.int64)
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = {"initial_accumulator_value": 0.0, **config}
-        return super().from_config(config, custom_objects)
+    def _bring_up_to_date(cls, config):
+        super()._bring_up_to_date(config)
+        config.setdefault("initial_accumulator_value", 0.0)
 
 
 class Adadelta(_MayLackSteps, _ByOneOp):

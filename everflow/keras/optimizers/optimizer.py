@@ -181,14 +181,14 @@ class Optimizer:
         """A variable of the shape of `var` that is kept for it."""
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
-        slots = self._slots.setdefault(_key(var), {})
+        slots = self._slots.setdefault(_var_key(var), {})
         if slot_name not in slots:
             if isinstance(initializer, str) or callable(initializer):
                 initializer = functools.partial(
                     initializers.get(initializer), shape=var.shape, dtype=var.dtype.base_dtype
                 )
             with colocate_with(var):
-                made = {"name": f"{_key(var)}/{slot_name}", "dtype": var.dtype.base_dtype, "trainable": False}
+                made = {"name": f"{_slots_prefix(var)}/{slot_name}", "dtype": var.dtype.base_dtype, "trainable": False}
                 slot = Variable(initializer, use_resource=True, **made)
             K.track_variable(slot)
             slots[slot_name] = slot
@@ -197,7 +197,7 @@ class Optimizer:
 
     def get_slot(self, var, slot_name):
         """The variable of this name that is kept for `var`."""
-        return self._slots[_key(var)][slot_name]
+        return self._slots[_var_key(var)][slot_name]
 
     def get_slot_names(self):
         """The names of slots."""
@@ -394,11 +394,16 @@ class Optimizer:
         return config | {name: getattr(self, attribute) for name, attribute in self._written_attributes.items()}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """An optimizer from what `get_config` gave."""
-        config = dict(config)
+    def _bring_up_to_date(cls, config):
+        """Rename what older programs wrote, in place: programs look at the configuration afterwards."""
         if "lr" in config:
             config["learning_rate"] = config.pop("lr")
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """An optimizer from what `get_config` gave."""
+        cls._bring_up_to_date(config)
+        config = dict(config)
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects=custom_objects)
         return cls(**config)
@@ -440,11 +445,26 @@ def _update_scope(var):
         yield
 
 
-def _key(var):
-    """The name under which slots of a variable are kept: that of the first of its copies, where it has several."""
+def _first_copy(var):
+    """The variable itself, or the first of its copies, where it has several."""
     holder = getattr(var, "_distributed_container", None) or var
-    var = getattr(holder, "primary", var)
-    return var.op.name if not executing_eagerly() else var.name.partition(":")[0]
+    return getattr(holder, "primary", var)
+
+
+def _made_eagerly(var):
+    return getattr(getattr(var, "handle", None), "is_eager", False)
+
+
+def _var_key(var):
+    """What slots of a variable are kept under: eagerly, several variables may have one name."""
+    var = _first_copy(var)
+    return var._unique_id if _made_eagerly(var) else var.op.name
+
+
+def _slots_prefix(var):
+    """What the names of a variable's slots begin with."""
+    var = _first_copy(var)
+    return var._shared_name if _made_eagerly(var) else var.op.name
 
 
 def _as_op(update):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import inspect
 
 from everflow.framework.conversion import convert_to_tensor
@@ -13,7 +12,7 @@ from everflow.ops.control_flow.conditionals import case
 from everflow.platform.signatures import REQUIRED, constructor
 
 
-class LearningRateSchedule(abc.ABC):
+class LearningRateSchedule:
     """Base of schedules: `schedule(step)` is the rate at that step.
 
     Example:
@@ -21,11 +20,9 @@ class LearningRateSchedule(abc.ABC):
         True
     """
 
-    @abc.abstractmethod
     def __call__(self, step):
         raise NotImplementedError("Learning rate schedule must override __call__")
 
-    @abc.abstractmethod
     def get_config(self):
         raise NotImplementedError("Learning rate schedule must override get_config")
 

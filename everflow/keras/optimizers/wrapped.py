@@ -6,6 +6,7 @@ from everflow.framework import strategy_context
 from everflow.framework.scopes import init_scope
 from everflow.keras import backend as K
 from everflow.keras.engine import workers
+from everflow.ops.gradients.reverse import gradients
 
 
 class TFOptimizer:
@@ -20,13 +21,22 @@ class TFOptimizer:
             self.iterations = iterations
         self.updates = []
 
-    def apply_gradients(self, grads_and_vars):
+    def apply_gradients(self, grads):
         """An op that updates variables from pairs (gradient, variable), and counts the step."""
-        return self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
+        return self.optimizer.apply_gradients(grads, global_step=self.iterations)
 
     def get_grads(self, loss, params):
         """Pairs (gradient, variable)."""
         return self.optimizer.compute_gradients(loss, params)
+
+    def get_gradients(self, loss, params):
+        """The gradients of a loss by each of the parameters; ValueError where there is none."""
+        grads = gradients(loss, params)
+        if any(grad is None for grad in grads):
+            raise ValueError(
+                f"The loss doesn't depend on each of {params} by a differentiable way: a gradient is None."
+            )
+        return grads
 
     def get_updates(self, loss, params):
         """A list of ops that make one step."""

@@ -70,6 +70,15 @@ class BaseResourceVariable(Variable):
     create = property(lambda self: self._initializer_op, doc="The operation that gives it its initial value.")
     _shared_name = property(lambda self: self._handle_name[: self._handle_name.index(":")])
 
+    @property
+    def _unique_id(self):
+        """What tells it from all others: its name in a graph; eagerly, several may have one name."""
+        if not self._handle.is_eager:
+            return self._shared_name
+        if "_number" not in self.__dict__:
+            self.__dict__["_number"] = next(_eager_numbers)
+        return f"{self._shared_name}_{self._number}"
+
     def set_shape(self, shape):
         raise NotImplementedError("ResourceVariable does not implement set_shape()")
 

@@ -17,7 +17,7 @@ from everflow.ops import array, math
 from everflow.ops.nn.activations import bias_add
 from everflow.ops.variables import initializers as init_ops
 
-_KERNELS = ("gaussian", "laplacian")
+_SUPPORTED_RBF_KERNEL_TYPES = ["gaussian", "laplacian"]
 
 
 class RandomFourierFeatures(Layer):
@@ -26,9 +26,9 @@ class RandomFourierFeatures(Layer):
     def __init__(self, output_dim, kernel_initializer="gaussian", scale=None, trainable=False, name=None, **kwargs):
         if output_dim <= 0:
             raise ValueError(f"`output_dim` is a positive number, not {output_dim}.")
-        if isinstance(kernel_initializer, str) and kernel_initializer.lower() not in _KERNELS:
+        if isinstance(kernel_initializer, str) and kernel_initializer.lower() not in _SUPPORTED_RBF_KERNEL_TYPES:
             raise ValueError(
-                f"`kernel_initializer` is an initializer or one of {_KERNELS}, not {kernel_initializer!r}."
+                f"`kernel_initializer` is an initializer or one of {_SUPPORTED_RBF_KERNEL_TYPES}, not {kernel_initializer!r}."
             )
         if scale is not None and scale <= 0.0:
             raise ValueError(f"`scale` is a positive number, not {scale}.")
