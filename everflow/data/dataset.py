@@ -69,6 +69,15 @@ class DatasetSpec(structure.VariantSpec):
         return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
 
 
+def _kept_or(name, ask):
+    """An attribute that is kept once it was set; until then, what a function of the object gives."""
+
+    def read(self):
+        return self.__dict__[name] if name in self.__dict__ else ask(self)
+
+    return property(read, lambda self, value: self.__dict__.update({name: value}))
+
+
 class Dataset(structure.Elements, structure.VariantValue):
     """A sequence of elements: nests of tensors of one structure.
 
@@ -92,18 +101,22 @@ class Dataset(structure.Elements, structure.VariantValue):
             variant_tensor = self._as_variant_tensor()
         self._variant_tensor = variant_tensor
 
-    def __getattr__(self, name):
-        """What a dataset of somebody's own class was not given, its methods tell when it is asked for."""
+    # What a dataset of somebody's own class was not given, its methods tell when it is asked for.
+    _element_spec = _kept_or("_element_spec", lambda self: self._told_spec())
+    _options = _kept_or(
+        "_options", lambda self: functools.reduce(Options.merge, [d.options() for d in self._inputs()], Options())
+    )
+    _input_datasets = _kept_or("_input_datasets", lambda self: ())
+
+    def _told_spec(self):
         kind = type(self)
-        if name == "_element_spec" and kind.element_spec is not structure.Elements.element_spec:
+        if kind.element_spec is not structure.Elements.element_spec:
             return self.element_spec
-        if name == "_element_spec" and kind.output_types is not structure.Elements.output_types:
+        if kind.output_types is not structure.Elements.output_types:
             return structure.from_legacy(self.output_types, self.output_shapes, self.output_classes)
-        if name == "_options":
-            return functools.reduce(Options.merge, [d.options() for d in self._inputs()], Options())
-        if name == "_input_datasets":
-            return ()
-        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        raise NotImplementedError(
+            f"{kind.__name__} says what its elements are by a property element_spec, which it lacks"
+        )
 
     _made_by = None  # the op type, where it is known: executing eagerly, a tensor has no op to ask
     _drawn_functions = ()  # those that the op was given
