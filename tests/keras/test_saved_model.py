@@ -162,3 +162,17 @@ def test_what_can_only_be_served(tmp_path):
         signature = tf.saved_model.loader.load(sess, ["serve"], path).signature_def["serving_default"]
         (result,), (given,) = signature.outputs.values(), signature.inputs.values()
         np.testing.assert_allclose(sess.run(result.name, {given.name: x}), expected, rtol=1e-5)
+
+
+def test_a_loaded_model_is_used_where_nobody_speaks_of_training(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.keras.backend.set_session(session)
+        model = tf.keras.Sequential(
+            [tf.keras.layers.Dense(2, input_shape=(3,), kernel_initializer="ones"), tf.keras.layers.Dropout(0.9)]
+        )
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.save(model, str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        outputs = loaded(tf.ones([1, 3]))
+        session.run([v.initializer for v in loaded.variables])
+        assert session.run(outputs).tolist() == [[3.0, 3.0]]

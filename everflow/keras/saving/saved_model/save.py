@@ -140,7 +140,7 @@ def _call_function(layer, with_losses):
             return outputs, [loss for inner in [layer, *layer.submodules] for loss in getattr(inner, "_losses", ())]
 
     called.__name__ = f"{layer.name}_layer_call_" + ("and_return_conditional_losses" if with_losses else "fn")
-    called.__signature__ = inspect.signature(layer.call)
+    called.__signature__ = _signature_of_use(layer.call)
     called.is_method = True
     made = Function(called, autograph=False)
     specs = _input_specs(layer)
@@ -148,6 +148,16 @@ def _call_function(layer, with_losses):
         for phase in [{"training": True}, {"training": False}] if layer._call_takes("training") else [{}]:
             made.get_concrete_function(specs, **phase)
     return made
+
+
+def _signature_of_use(call):
+    """The signature of a layer's `call`, in which who doesn't speak of training means use."""
+    signature = inspect.signature(call)
+    parameters = [
+        p.replace(default=False) if p.name == "training" and p.default is None else p
+        for p in signature.parameters.values()
+    ]
+    return signature.replace(parameters=parameters)
 
 
 def serving_function(model, specs=None):
