@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from everflow.framework import nest
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
+from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.variables.variable import prepend_name_scope
 from everflow.protos.meta_graph_pb2 import TensorInfo
+from everflow.protos.struct_pb2 import StructuredValue
+from everflow.saved_model import structured_values
 
 
 def build_tensor_info(tensor):
-    """The TensorInfo of a tensor or sparse tensor.
+    """The TensorInfo of a tensor, a sparse tensor or a ragged one.
 
     Args:
         tensor: The tensor.
@@ -25,6 +29,12 @@ def build_tensor_info(tensor):
         >>> tf.saved_model.build_tensor_info(tf.placeholder(tf.float32, name="x")).name
         'x:0'
     """
+    if isinstance(tensor, RaggedTensor):
+        info, spec = TensorInfo(), tensor._type_spec
+        info.composite_tensor.type_spec.CopyFrom(structured_values.encode(spec).type_spec_value)
+        parts = nest.flatten(tensor, expand_composites=True)
+        info.composite_tensor.components.extend(build_tensor_info(part) for part in parts)
+        return info
     info = TensorInfo(dtype=tensor.dtype.as_datatype_enum, tensor_shape=tensor.get_shape().as_proto())
     if isinstance(tensor, SparseTensor):
         info.coo_sparse.values_tensor_name = tensor.values.name
@@ -49,7 +59,7 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
         import_scope: The name scope of what is imported.
 
     Returns:
-        A tensor or sparse tensor.
+        A tensor, a sparse tensor or a ragged one.
 
     Raises:
         ValueError: If its kind isn't known.
@@ -72,6 +82,11 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
         return SparseTensor(
             tensor(held.indices_tensor_name), tensor(held.values_tensor_name), tensor(held.dense_shape_tensor_name)
         )
+    if encoding == "composite_tensor":
+        held = tensor_info.composite_tensor
+        spec = structured_values.decode(StructuredValue(type_spec_value=held.type_spec))
+        parts = [get_tensor_from_tensor_info(part, graph, import_scope) for part in held.components]
+        return nest.pack_sequence_as(spec, parts, expand_composites=True)
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
 
 

@@ -133,3 +133,23 @@ def test_a_column_keeps_what_is_no_variable(use):
 
     with tf.Graph().as_default(), tf.Session() as sess:
         assert sess.run(use({"x": tf.constant([[1.0], [3.0]])}, Doubling())).tolist() == [[2.0], [6.0]]
+
+
+def test_a_signature_names_ragged_tensors():
+    with tf.Graph().as_default():
+        ragged = tf.ragged.constant([[1], [2, 3]])
+        info = tf.saved_model.build_tensor_info(ragged)
+        assert info.WhichOneof("encoding") == "composite_tensor"
+        assert [part.name for part in info.composite_tensor.components] == [ragged.values.name, ragged.row_splits.name]
+        found = tf.saved_model.get_tensor_from_tensor_info(info)
+        assert found.values is ragged.values and found.row_splits is ragged.row_splits
+
+
+def test_a_metric_without_collections_is_noted_nowhere():
+    from tensorflow.python.ops import metrics_impl
+
+    with tf.Graph().as_default():
+        variable = tf.Variable(1.0)
+        assert metrics_impl._aggregate_variable(variable, None) is variable
+        metrics_impl._aggregate_variable(variable, ["seen"])
+        assert tf.get_collection("seen") == [variable]
