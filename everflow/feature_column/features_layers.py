@@ -13,6 +13,7 @@ from everflow.feature_column.columns import (
 from everflow.feature_column.input_layer import flat_rows
 from everflow.feature_column.sequence import equal_lengths, flat_steps
 from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
+from everflow.feature_column.state import Resources
 from everflow.framework.scopes import name_scope
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.generic import CustomObjectScope
@@ -20,12 +21,13 @@ from everflow.ops import array
 from everflow.ops.variables.scope import get_variable, variable_scope
 
 
-class LayerVariables:
+class LayerVariables(Resources):
     """Makes the variables of columns as weights of a layer."""
 
     _getter: dict = {"getter": get_variable}  # the scopes around say how a variable is made
 
     def __init__(self, layer, trainable):
+        super().__init__()
         self._layer = layer
         self._trainable = trainable
         self._made = {}

@@ -17,7 +17,7 @@ from everflow.saved_model.structured_values import decode, encode
 
 
 def build_tensor_info(tensor):
-    """The TensorInfo of a tensor or sparse tensor.
+    """The TensorInfo of a tensor, a sparse tensor or a ragged one.
 
     Args:
         tensor: The tensor.
@@ -69,7 +69,7 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
         import_scope: The name scope of what is imported.
 
     Returns:
-        A tensor or sparse tensor.
+        A tensor, a sparse tensor or a ragged one.
 
     Raises:
         ValueError: If its kind isn't known.
@@ -95,7 +95,8 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
     if encoding == "composite_tensor":
         held = tensor_info.composite_tensor
         spec = decode(StructuredValue(type_spec_value=held.type_spec))
-        return nest.pack_sequence_as(spec, [tensor(part.name) for part in held.components], expand_composites=True)
+        parts = [get_tensor_from_tensor_info(part, graph, import_scope) for part in held.components]
+        return nest.pack_sequence_as(spec, parts, expand_composites=True)
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
 
 

@@ -157,3 +157,23 @@ def test_a_schedule_of_ones_own_may_lack_a_configuration():
     with pytest.raises(NotImplementedError, match="get_config"):
         Halves().get_config()
     assert float(steps(optimizers.SGD(Halves()), start=(1.0, 2.0))[0]) == 0.0
+
+
+def test_an_optimizer_without_a_name_is_called_as_its_class():
+    class MyKind(tf.keras.optimizers.Optimizer):
+        pass
+
+    tf.keras.backend.reset_uids()
+    made = [MyKind(None), MyKind(name=None), tf.keras.optimizers.SGD(name=None)]
+    assert [optimizer._name for optimizer in made] == ["my_kind", "my_kind_1", "sgd"]
+
+
+def test_batches_of_tensors_with_one_dimension_are_columns():
+    """As arrays with one dimension are."""
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(4, input_shape=(1,), kernel_initializer="ones")])
+        model.compile("sgd", "sparse_categorical_crossentropy")
+        x, y = np.ones([5], np.float32), np.zeros([5], np.float32)
+        tensors = model.test_on_batch(tf.constant(x), tf.constant(y))
+        assert tensors == pytest.approx(model.test_on_batch(x, y))
+        assert model.predict_on_batch(tf.constant(x)).shape == (5, 4)

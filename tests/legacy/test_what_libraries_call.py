@@ -110,3 +110,46 @@ def test_namespaces_of_two_are_module_paths():
         importlib.import_module("tensorflow.compat.v2.nothing")
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
         from tensorflow.compat.v2.keras.layers import nothing  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    "use", [lambda f, c: tf.keras.layers.DenseFeatures([c])(f), lambda f, c: tf.feature_column.input_layer(f, [c])]
+)
+def test_a_column_keeps_what_is_no_variable(use):
+    """As the columns of tensorflow-hub keep their modules."""
+
+    class Doubling(feature_column_v2.DenseColumn, feature_column._DenseColumn):
+        name, parents, parse_example_spec, variable_shape = "doubling", ["x"], {}, tf.TensorShape([1])
+        _is_v2_column = True
+
+        def create_state(self, keeper):
+            return keeper.add_resource(self, "factor", 2.0)
+
+        def transform_feature(self, cache, keeper):
+            return cache.get("x", keeper)
+
+        def get_dense_tensor(self, cache, keeper):
+            return keeper.get_resource(self, "factor") * cache.get(self, keeper)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        assert sess.run(use({"x": tf.constant([[1.0], [3.0]])}, Doubling())).tolist() == [[2.0], [6.0]]
+
+
+def test_a_signature_names_ragged_tensors():
+    with tf.Graph().as_default():
+        ragged = tf.ragged.constant([[1], [2, 3]])
+        info = tf.saved_model.build_tensor_info(ragged)
+        assert info.WhichOneof("encoding") == "composite_tensor"
+        assert [part.name for part in info.composite_tensor.components] == [ragged.values.name, ragged.row_splits.name]
+        found = tf.saved_model.get_tensor_from_tensor_info(info)
+        assert found.values is ragged.values and found.row_splits is ragged.row_splits
+
+
+def test_a_metric_without_collections_is_noted_nowhere():
+    from tensorflow.python.ops import metrics_impl
+
+    with tf.Graph().as_default():
+        variable = tf.Variable(1.0)
+        assert metrics_impl._aggregate_variable(variable, None) is variable
+        metrics_impl._aggregate_variable(variable, ["seen"])
+        assert tf.get_collection("seen") == [variable]

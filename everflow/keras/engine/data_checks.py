@@ -12,6 +12,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.keras import losses
 from everflow.keras.engine.per_output import from_dict, from_list
+from everflow.ops.array import expand_dims
 from everflow.ops.variables.variable import Variable
 
 
@@ -32,10 +33,12 @@ def read_variables(data):
 
 
 def as_array(x, rank=None):
-    """One input or target as an array with at least two dimensions, if it isn't to have one; tensors stay as they are."""
-    if isinstance(x, Tensor) and hasattr(x, "numpy"):
+    """One input or target as an array with at least two dimensions, if it isn't to have one; a graph's tensor stays one."""
+    if isinstance(x, Tensor):
+        if not hasattr(x, "numpy"):
+            return expand_dims(x, 1) if x.shape.rank == 1 and rank != 1 else x
         x = x.numpy()
-    if x is None or isinstance(x, Tensor) or hasattr(x, "tocoo") or isinstance(x, SparseTensorValue):
+    if x is None or hasattr(x, "tocoo") or isinstance(x, SparseTensorValue):
         return x
     if hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pandas":
         x = x.values

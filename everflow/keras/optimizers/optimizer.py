@@ -13,7 +13,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, execu
 from everflow.keras import backend as K
 from everflow.keras import initializers
 from everflow.keras.engine import workers
-from everflow.keras.engine.base_layer import resolve_trainable, set_values
+from everflow.keras.engine.base_layer import resolve_trainable, set_values, snake_case
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
 from everflow.ops.control_flow.grouping import group
@@ -32,7 +32,7 @@ class Optimizer:
     ops that update a variable from `_resource_apply_dense` and `_resource_apply_sparse`.
 
     Args:
-        name: What the operations' names start with.
+        name: What the operations' names start with; by default the name of the class, in small letters.
         **kwargs: `clipnorm`, `clipvalue`, and `lr` and `decay` as older programs have them.
 
     Example:
@@ -51,7 +51,7 @@ class Optimizer:
             if value < 0:
                 raise ValueError(f"Expected {keyword} >= 0, received: {value}")
         self._use_locking = True
-        self._name = name
+        self._name = name or K.unique_object_name(snake_case(type(self).__name__), zero_based=True)
         self._hyper = {}
         self._hypers_created = False
         self._slots = {}

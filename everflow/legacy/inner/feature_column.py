@@ -44,6 +44,7 @@ from everflow.feature_column.numeric import numeric_column as _numeric_column
 from everflow.feature_column.parsing import make_parse_example_spec
 from everflow.feature_column.sequence import SequenceCategoricalColumn as _SequenceCategoricalColumn
 from everflow.feature_column.shared_embeddings import shared_embeddings as shared_embedding_columns_v2  # noqa: F401
+from everflow.feature_column.state import Resources as _Resources
 from everflow.framework.scopes import name_scope
 from everflow.ops.variables.scope import get_variable, get_variable_scope, variable_scope
 
@@ -61,7 +62,7 @@ class StateManager:
     def _missing(self, *args, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} keeps nothing: derive a class that does")
 
-    create_variable = get_variable = add_variable = add_resource = get_resource = has_resource = _missing
+    create_variable = get_variable = add_variable = add_resource = get_resource = _missing
 
 
 class _StateManagerImpl(StateManager):
@@ -97,15 +98,7 @@ class _StateManagerImpl(StateManager):
             raise ValueError(f"{feature_column} has no variable {name!r}")
         return self._variables[feature_column, name]
 
-    def add_resource(self, feature_column, name, resource):
-        """Keep something for a column."""
-        self._resources[feature_column, name] = resource
-
-    def get_resource(self, feature_column, name):
-        """What was kept for a column by a name."""
-        if (feature_column, name) not in self._resources:
-            raise ValueError(f"Nothing is kept for {feature_column} as {name!r}")
-        return self._resources[feature_column, name]
+    add_resource, get_resource = _Resources.add_resource, _Resources.get_resource
 
 
 class _StateManagerImplV2(_StateManagerImpl):

@@ -34,7 +34,8 @@ def _safe_scalar_div(numerator, denominator, name):
 
 def _aggregate_variable(v, collections):
     """A metric's variable, noted in collections."""
-    add_to_collections(collections, v)
+    if collections:
+        add_to_collections(collections, v)
     return v
 
 
