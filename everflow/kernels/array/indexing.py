@@ -406,6 +406,9 @@ def _inplace(combine: str) -> Callable[..., AnyTensor]:
     def update(x: torch.Tensor, i: torch.Tensor, v: torch.Tensor) -> AnyTensor:
         if i.ndim != 1:
             raise invalid(f"i must be a vector. {bracketed(i.shape)}")
+        if v.ndim != x.ndim or v.shape[0] != i.shape[0] or v.shape[1:] != x.shape[1:]:
+            wanted = [i.shape[0], *x.shape[1:]]
+            raise invalid(f"v must have a row of x for each of i: {bracketed(wanted)}, and not {bracketed(v.shape)}")
         return scatter_into(x.clone(), i.reshape(-1, 1) % x.shape[0], v.reshape(-1, *x.shape[1:]), combine)
 
     return update

@@ -97,9 +97,9 @@ def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     p, q, z = torch.where(swap, b, a), torch.where(swap, a, b), torch.where(swap, 1 - inside, inside)
     edge = z == 0
     z = torch.where(edge, 0.5, z)
-    front = (
-        torch.exp(torch.lgamma(p + q) - torch.lgamma(p) - torch.lgamma(q) + p * torch.log(z) + q * torch.log1p(-z)) / p
-    )
+    log_front = torch.lgamma(p + q) - torch.lgamma(p) - torch.lgamma(q) + p * torch.log(z) + q * torch.log1p(-z)
+    # Of the smallest numbers even the product is too small to be divided.
+    front = torch.where(p < 1e-200, torch.exp(log_front - torch.log(p)), torch.exp(log_front) / p)
     value = torch.where(edge, 0.0, front * _beta_fraction(p, q, z))
     value = torch.where(swap, 1 - value, value)
     return torch.where(at_end, x, torch.where(valid, value, float("nan"))).to(dtype)

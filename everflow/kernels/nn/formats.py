@@ -9,8 +9,15 @@ from everflow.kernels.registry import fresh
 
 
 def _check(src_format: str, dst_format: str) -> None:
+    for name, layout in (("Source", src_format), ("Destination", dst_format)):
+        if len(layout) not in (4, 5):
+            raise InvalidArgumentError(None, None, f"{name} format must be of length 4 or 5, and is {layout!r}")
     if sorted(src_format) != sorted(dst_format) or len(set(src_format)) != len(src_format):
-        raise InvalidArgumentError(None, None, f"{src_format} and {dst_format} must be permutations of each other")
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Destination and source format must determine a permutation, and {src_format} and {dst_format} do not",
+        )
 
 
 @fresh("DataFormatDimMap")

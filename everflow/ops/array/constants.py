@@ -16,6 +16,7 @@ from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
 from everflow.ops.shape_rules import attribute_shape
+from everflow.protos.tensor_pb2 import TensorProto
 
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
@@ -82,6 +83,8 @@ def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, a
 
 
 def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
+    if isinstance(value, TensorProto) and not graph.executes:
+        return _held(graph, TensorValue(proto=value), name)
     if graph.executes and dtype is None and isinstance(value, (list, tuple)):
         dtype = _type_of_first(value)
     try:
@@ -99,9 +102,12 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
         held = TensorValue(array=_own(array), dtype=found)
     else:
         held = TensorValue(proto=make_tensor_proto(array, found, shape, allow_broadcast=allow_broadcast))
-    return graph.add_op(
-        get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name
-    ).outputs[0]
+    return _held(graph, held, name)
+
+
+def _held(graph, value, name):
+    attrs = {"value": value, "dtype": value.dtype}
+    return graph.add_op(get("Const"), [], [value.dtype], attrs, "Const" if name is None else name).outputs[0]
 
 
 def _in_shape(array, shape, verify_shape):

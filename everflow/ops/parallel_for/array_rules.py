@@ -250,6 +250,17 @@ def _matrix_set_diag(inputs):
     return stacked(matrix_set_diag(*inputs.all_stacked()))
 
 
+@rule("MatrixDiagV2", "MatrixDiagPartV2")
+def _matrix_diag_v2(inputs):
+    others = [inputs.same(i) for i in range(1, len(inputs))]
+    return stacked(inputs.op_like([inputs.stacked(0), *others]).outputs[0])
+
+
+@rule("MatrixSetDiagV2")
+def _matrix_set_diag_v2(inputs):
+    return stacked(inputs.op_like([*inputs.all_stacked([0, 1]), inputs.same(2)]).outputs[0])
+
+
 @rule("MatrixBandPart")
 def _matrix_band_part(inputs):
     return stacked(matrix_band_part(inputs.stacked(0), num_lower=inputs.same(1), num_upper=inputs.same(2)))

@@ -148,6 +148,10 @@ def _check_stacks(ops):
             )
 
 
+def _pops_from_outside(op, ops):
+    return op.type == "StackPopV2" and op.inputs[0].op not in ops
+
+
 def _unrolled(loop_fn, iterations):
     """Each iteration drawn for itself: no loop can be around the gradient of one that is outside of it."""
     made = [_tensors_of(loop_fn(array.constant(i))) for i in range(iterations)]
@@ -161,7 +165,7 @@ def _pfor(loop_fn, iters, parallel_iterations):
     if known is not None and known > 0 and _reaches_into_loops(body[2]):
         return _unrolled(loop_fn, int(known))
     _check_stacks(body[2])
-    if any(op.type in _ONE_BY_ONE for op in body[2]):
+    if any(op.type in _ONE_BY_ONE and not _pops_from_outside(op, body[2]) for op in body[2]):
         return for_loop(loop_fn, _types_of(body[1]), iters, parallel_iterations)
     if parallel_iterations is None:
         try:

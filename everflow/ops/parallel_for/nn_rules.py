@@ -6,7 +6,7 @@ from everflow.framework import raw_ops as raw
 from everflow.ops import array, math
 from everflow.ops.nn import activations as nn
 from everflow.ops.parallel_for.array_rules import flattened, unflattened
-from everflow.ops.parallel_for.vectorizer import rule, stacked
+from everflow.ops.parallel_for.vectorizer import rule, same, stacked
 
 # Ops that know one batch dimension: which of their inputs have it.
 _BATCHED = {
@@ -84,6 +84,20 @@ def _batch_norm(inputs):
     normal.set_shape([None] * 4)
     moments = [array.reshape(s, array.concat([inputs.length, [-1]], axis=0)) for s in statistics]
     return [stacked(t) for t in (_from_channels(normal, inputs), *moments)]
+
+
+@rule("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+def _batch_norm_grad(inputs):
+    """Iterations become channels here, too: those of the gradient, the image and what is known of each channel."""
+    if inputs.attrs["data_format"] != b"NHWC":
+        raise ValueError(f"{inputs.op.type} is converted with data_format NHWC only")
+    images = [_as_channels(t) for t in inputs.all_stacked([0, 1])]
+    known = [array.reshape(t, [-1]) for t in inputs.all_stacked(range(2, len(inputs)))]
+    image, *others = inputs.op_like([*images, *known]).outputs
+    image.set_shape([None] * 4)
+    rows = [array.reshape(t, array.concat([inputs.length, [-1]], axis=0)) for t in others[:2]]
+    # What else the op gives is empty, whatever goes in.
+    return [*map(stacked, (_from_channels(image, inputs), *rows)), *map(same, others[2:])]
 
 
 def _for_each_iteration(inputs):

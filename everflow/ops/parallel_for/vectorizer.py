@@ -15,9 +15,10 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 
 _rules = {}
-# They have state, but reading it is the same in every iteration.
+# They have state, but reading it is the same in every iteration; what is popped from a stack outside, all share.
 _SAME_IN_ALL = {
     "ReadVariableOp",
+    "StackPopV2",
     "StackV2",
     "TensorArrayReadV3",
     "TensorArraySizeV3",

@@ -80,6 +80,9 @@ class RaggedTensor(CompositeTensor):
                 nrows = array.concat([rowids[-1:], [-1]], axis=0)[0] + 1
             else:
                 nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
+                rows = known_value(nrows)
+                if rows is not None and known is not None and len(known) and known[-1] >= rows:
+                    raise ValueError(f"nrows={int(rows)} is too few for value_rowids, whose last one is {known[-1]}")
             if validate:
                 count, given = nvals(values, dtypes.int32), array.shape(rowids)[0]
                 with _Checks("from_value_rowids", values) as checks:

@@ -140,7 +140,7 @@ def kind_and_message(error: Exception, values: list[Value]) -> tuple[Callable[..
     if isinstance(error, errors.OpError):
         return errors.CODE_TO_CLASS.get(error.error_code, errors.UnknownError), error.message
     text = str(error) or type(error).__name__
-    if isinstance(error, RuntimeError) and any(words in text for words in _MEMORY_WORDS):
+    if isinstance(error, RuntimeError) and any(words in text.lower() for words in _MEMORY_WORDS):
         return errors.ResourceExhaustedError, text
     for raised, kind in _KINDS:
         if isinstance(error, raised):

@@ -182,3 +182,10 @@ def test_a_scalar_of_text_is_replaced_by_its_text_and_not_by_an_array():
     target = np.array(b"old", object)
     assign_slice(target, none, none, none, np.array(b"new", object), (0, 0, 0, 0, 0))
     assert type(target[()]) is bytes and target[()] == b"new"
+
+
+@pytest.mark.parametrize("v", [[1, 2], [[1, 2], [3, 4]], [[1]], [[[1, 2]]]])
+def test_rows_to_put_in_place_must_be_rows_of_it(sess, v):
+    for op in (tf.raw_ops.InplaceUpdate, tf.raw_ops.InplaceAdd, tf.raw_ops.InplaceSub):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(op(x=fed([[1, 2], [3, 4]]), i=[0], v=v))

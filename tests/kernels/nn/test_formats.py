@@ -33,3 +33,10 @@ def test_sizes_are_a_vector_or_pairs(sess, shape):
     permuted = tf.raw_ops.DataFormatVecPermute(x=tf.ones(fed(shape), tf.int32), **FORMATS)
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(permuted)
+
+
+@pytest.mark.parametrize(("src", "dst"), [("123", "321"), ("12", "21"), ("1234", "3321"), ("1234", "124")])
+def test_formats_are_permutations_of_four_or_five_letters(sess, src, dst):
+    for op in (tf.raw_ops.DataFormatDimMap, tf.raw_ops.DataFormatVecPermute):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(op(x=fed(list(range(len(src)))), src_format=src, dst_format=dst))

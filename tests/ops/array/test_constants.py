@@ -154,3 +154,10 @@ def test_lists_hold_arrays_when_executing_eagerly(values, dtype, made):
 def test_arrays_in_lists_fit_their_type_when_executing_eagerly(values, dtype, error):
     with eager_mode(), pytest.raises(error):
         tf.constant(values, dtype)
+
+
+def test_a_proto_is_a_constant_as_it_is():
+    assert run(tf.constant(tf.make_tensor_proto([1.0, 2.0]))).tolist() == [1.0, 2.0]
+    variant = tf.make_tensor_proto(1)
+    variant.dtype = tf.variant.as_datatype_enum
+    assert tf.constant(variant).dtype == tf.variant

@@ -51,3 +51,9 @@ def test_polynomials(sess, coefficients):
 
 def test_a_polynomial_without_coefficients_is_zero(sess):
     np.testing.assert_array_equal(sess.run(tf.math.polyval([], [1.0, 2.0])), [0, 0])
+
+
+def test_incomplete_beta_of_the_smallest_numbers(sess):
+    tiny = np.finfo(np.float64).tiny
+    a, b = np.array([tiny, tiny, 4 * tiny]), np.array([tiny, 4 * tiny, tiny])
+    np.testing.assert_allclose(sess.run(tf.betainc(a, b, np.full(3, 0.3))), [0.5, 0.8, 0.2], rtol=1e-6)

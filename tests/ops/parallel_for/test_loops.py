@@ -139,6 +139,20 @@ def test_what_a_loop_refuses():
             pfor(5, 2)
 
 
+def test_what_is_popped_from_a_stack_outside_all_iterations_share():
+    with tf.Graph().as_default():
+        stack, pushed = tf.raw_ops.StackV2(max_size=4, elem_type=tf.int32), []
+        for number in (5, 6):
+            with tf.control_dependencies(pushed[-1:]):
+                pushed.append(tf.raw_ops.StackPushV2(handle=stack, elem=number))
+        with tf.control_dependencies(pushed):
+            shared = pfor(lambda i: tf.raw_ops.StackPopV2(handle=stack, elem_type=tf.int32) + i, 2)
+        with tf.control_dependencies([shared]):
+            left = tf.raw_ops.StackPopV2(handle=stack, elem_type=tf.int32)
+        shared, left = evaluated([shared, left])
+        assert shared.tolist() == [6, 7] and left == 5
+
+
 def test_an_op_after_all_iterations():
     with tf.Graph().as_default():
         assert evaluated(pfor(lambda i: tf.group(i), 3)) is None

@@ -118,3 +118,16 @@ def test_gradients_of_averages():
         return tf.gradients(tf.nn.avg_pool(image, [1, 2, 2, 1], [1, 2, 2, 1], "SAME") ** 2, image)[0]
 
     _agree(one, tf.float32)
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+def test_gradients_of_batch_norm(is_training):
+    known = {} if is_training else {"mean": tf.ones(3), "variance": tf.fill([3], 2.0)}
+    scale = tf.constant([1.0, 2.0, 3.0])
+
+    def one(i):
+        image = tf.gather(_IMAGES, i)
+        normal = tf.nn.fused_batch_norm(image, scale, tf.ones(3), is_training=is_training, **known)[0]
+        return tf.gradients(tf.nn.l2_loss(normal), [image, scale])
+
+    _agree(one, [tf.float32] * 2)

@@ -104,3 +104,9 @@ def test_parts_that_do_not_fit(build, error):
 
 def test_what_is_not_checked_is_taken():
     assert run(R.from_row_splits([1, 2, 3], [0, 2], validate=False).row_splits) == [0, 2]
+
+
+def test_values_of_rows_beyond_the_last_one():
+    for validate in (True, False):
+        with pytest.raises(ValueError, match="too few"):
+            tf.RaggedTensor.from_value_rowids([1], [5], nrows=5, validate=validate)

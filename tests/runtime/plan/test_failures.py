@@ -114,3 +114,8 @@ def test_an_error_while_a_kernel_is_bound_keeps_its_code(code, kind):
     found = failures.refused(errors.OpError(None, None, "not today", code), node)
     assert type(found) is kind and found.error_code == code
     assert found.op is node.op and "not today" in found.message and "[[node c (defined at " in found.message
+
+
+def test_more_than_any_memory_holds():
+    with tf.Session() as sess, pytest.raises(tf.errors.ResourceExhaustedError):
+        sess.run(tf.pad([[1.0, 2.0]], tf.placeholder_with_default([[0, 2**30], [0, 2**31 - 1]], [2, 2])))
