@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from typing import Self  # Python 3.11 has it
+    from typing_extensions import Self
 
     from everflow.framework.operation import Operation
 
@@ -204,7 +204,7 @@ def _join(job: str | None, replica: int | None, task: int | None, kind: str | No
     return name
 
 
-def canonical_name(device: str | DeviceSpec | None) -> str:
+def canonical_name(device: str | DeviceSpecV2 | None) -> str:
     """The canonical form of a device name or DeviceSpec; "" for None."""
     if device is None:
         return ""
