@@ -79,6 +79,12 @@ class EagerTensor(Tensor):
         """How many dimensions it has."""
         return self.shape.rank
 
+    def _num_elements(self) -> int:
+        return int(self._array().size)
+
+    def _datatype_enum(self) -> int:
+        return self.dtype.as_datatype_enum
+
     @property
     def device(self) -> str:
         return f"{PROCESS.task}/device:CPU:0"

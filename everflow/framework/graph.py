@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from everflow.framework import attributes, op_defs, tapes
+from everflow.framework import attributes, op_def_protos, op_defs, tapes
 from everflow.framework.control_dependencies import give_threads_scopes
 from everflow.framework.forking import renewed
 from everflow.framework.graph_scopes import GraphScopes
@@ -242,7 +242,7 @@ class Graph(GraphScopes):
         compute_device: bool = True,
     ) -> Operation:
         """Add an operation. The functions of `tf.` and `tf.raw_ops` are easier to use: they infer attributes."""
-        from everflow.framework.builder import complete_attrs, output_dtypes  # builds on this module
+        from everflow.framework.builder import arg_dtypes, complete_attrs, output_dtypes  # builds on this module
 
         for index, tensor in enumerate(inputs):
             if not isinstance(tensor, Tensor):
@@ -252,6 +252,12 @@ class Graph(GraphScopes):
             k: attributes.from_proto(v) if isinstance(v, attributes.AttrValue) else v for k, v in (attrs or {}).items()
         }
         values = complete_attrs(definition, inputs, values)
+        wanted = [dtype for arg in definition.inputs for dtype in arg_dtypes(arg, values)]
+        for index, (tensor, dtype) in enumerate(zip(inputs, wanted)):
+            if tensor.dtype.base_dtype != dtype.base_dtype:
+                raise ValueError(
+                    f"Input #{index} of a {op_type!r} op was passed {tensor.dtype.name}, where {dtype.name} is expected: {tensor}"
+                )
         if dtypes is None:
             dtypes = output_dtypes(definition, values)
         return self.add_op(
@@ -270,6 +276,14 @@ class Graph(GraphScopes):
         compute_device: bool = True,
     ) -> Operation:
         return self.create_op(op_type, inputs, dtypes, input_types, name, attrs, op_def, True, compute_device)
+
+    def _get_op_def(self, type: str) -> Any:
+        """The OpDef proto of an op type."""
+        return op_def_protos.to_proto(self.definition_of(type))
+
+    @property
+    def _nodes_by_id(self) -> dict[int, Operation]:
+        return {op._id: op for op in self._nodes_by_name.values()}
 
     def definition_of(self, op_type: str) -> OpDef:
         """The definition of an op type or of a function of this graph that is called like one."""

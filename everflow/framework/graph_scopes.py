@@ -110,7 +110,7 @@ class GraphScopes(GraphCollections):
                 break
             if callable(entry):
                 name = entry(op)
-                if isinstance(name, devices.DeviceSpec):
+                if isinstance(name, devices.DeviceSpecV2):
                     name = name.to_string()
                 if not isinstance(name, str):
                     raise TypeError(f"Expected binary or unicode string, got {name!r}")
@@ -176,7 +176,7 @@ class GraphScopes(GraphCollections):
         """A context whose operations get these attributes (name → AttrValue, or function of a NodeDef, or None to
         hide).
         """
-        if not isinstance(attr_map, dict):
+        if not isinstance(attr_map, dict) or not all(isinstance(key, str) for key in attr_map):
             raise TypeError(
                 f"attr_map must be a dictionary from names to attribute values or functions, not {attr_map!r}"
             )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from everflow.framework import attributes, devices, op_defs, registry
-from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
+from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError, OutOfRangeError
 from everflow.framework.shapes import TensorShape, as_shape, unknown_shape
 from everflow.protos import (
     attr_value_pb2,
@@ -148,9 +148,8 @@ class Tensor:
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self._shape.rank is None else self._shape.as_list()
 
-    @property
     def _rank(self) -> int | None:
-        return self._shape.rank
+        return self.shape.rank
 
     def _shape_tuple(self) -> tuple[int | None, ...] | None:
         return self._shape.sizes
@@ -491,7 +490,7 @@ class Operation:
 
     def _set_device(self, device: str | devices.DeviceSpec | None) -> None:
         self._set_device_from_string(
-            devices.canonical_name(device) if isinstance(device, devices.DeviceSpec) else device or ""
+            devices.canonical_name(device) if isinstance(device, devices.DeviceSpecV2) else device or ""
         )
 
     def _set_device_from_string(self, device: str) -> None:
@@ -518,6 +517,10 @@ class Operation:
             raise ValueError(f"{tensor!r} is of another graph than operation {self._name!r}")
         self._graph._check_not_finalized()
         inputs = list(self._inputs)
+        if index >= len(inputs):
+            raise OutOfRangeError(
+                None, None, f"Operation {self._name!r} has {len(inputs)} inputs: there is no input {index} to update"
+            )
         if self in inputs[index]._consumers:
             inputs[index]._consumers.remove(self)
         inputs[index] = tensor

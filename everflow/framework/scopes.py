@@ -31,6 +31,15 @@ class _DefaultStack(threading.local):
     def empty(self) -> bool:
         return not self._stack
 
+    def is_cleared(self) -> bool:
+        """Whether nothing is entered."""
+        return self.empty
+
+    @property
+    def stack(self) -> list[Any]:
+        """What is entered, innermost last."""
+        return self._stack
+
     @contextlib.contextmanager
     def push(self, item: T) -> Iterator[T]:
         self._stack.append(item)

@@ -49,3 +49,6 @@ def set_random_seed(seed: int | None) -> None:
         array([0.195606  , 0.02986085], dtype=float32)
     """
     get_default_graph().seed = seed
+
+
+set_seed = set_random_seed  # its name in TensorFlow 2

@@ -92,6 +92,8 @@ python.eager          execution_callbacks                : contrib.eager.callbac
 python.eager          forwardprop                        : legacy.inner.eager.forwardprop
 python.eager          tape imperative_grad               : legacy.inner.eager.tape
 python.eager          context                            : contrib.eager.execution
+python.eager          core                               : legacy.inner.eager.core
+python.eager          remote                             : legacy.inner.eager.remote
 python.eager          executor                           : legacy.inner.eager.executor
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
@@ -114,22 +116,23 @@ python.feature_column utils                              : legacy.inner.feature_
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      config                             : config config.experimental config.optimizer config.threading
-python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
+python.framework      ops                                : legacy.inner.core.operations . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
                                                            profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \
                                                            legacy.inner.framework_ops
 python.framework      constant_op                        : . ops.array.constants legacy.inner.framework
+python.framework      common_shapes                      : legacy.inner.core.shape_functions
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows . legacy.inner.framework
 python.framework      composite_tensor                   : framework.type_specs framework.composites
 python.framework      device device_spec                 : framework.devices . legacy.inner.framework
-python.framework      dtypes                             : framework.dtypes
+python.framework      dtypes                             : framework.dtypes legacy.inner.core.types
 python.framework      errors errors_impl                 : framework.errors
 python.framework      function                           : ops.functions.defun framework.function* . legacy.inner.framework
 python.framework      graph_io                           : formats.graph_files
 python.framework      graph_util graph_util_impl         : graph_util legacy.inner.framework
 python.framework      importer                           : . framework.importer
 python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs \
-                                                           framework.conversion contrib.framework.tensors
+                                                           framework.conversion contrib.framework.tensors legacy.inner.framework_ops
 python.framework      type_spec                          : legacy.inner.framework
 python.framework      tensor_like                        : legacy.inner.framework_ops
 python.framework      load_library                       : .
@@ -146,7 +149,7 @@ python.framework      subscribe                          : legacy.inner.subscrib
 python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
-python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion . legacy.inner.framework
+python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion . legacy.inner.framework legacy.inner.core.types
 python.framework      test_util                          : test test.* legacy.inner.platform.testing
 python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies

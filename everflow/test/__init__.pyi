@@ -28,6 +28,7 @@ class StubOutForTesting:
     def _put_back(replaced: Any) -> None: ...
 
 class TestCase(_typing.TestCase):
+    _cached_options: Any
     _cached_session: Any
     _tempdir: Any
     _threads: Any

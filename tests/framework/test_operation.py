@@ -63,7 +63,7 @@ def test_tensors_are_told_apart_by_identity():
 
 def test_shapes_are_narrowed_step_by_step():
     x = tf.placeholder(tf.int32)
-    assert x._shape_tuple() is None and x._rank is None
+    assert x._shape_tuple() is None and x._rank() is None
     x.set_shape([None, 3])
     x.set_shape([2, None])
     x.set_shape(None)

@@ -68,3 +68,12 @@ def test_metadata_tells_of_the_last_run_only():
         assert seen() == (False, 1)
         sess.run(x, run_metadata=metadata)
         assert seen() == (False, 0)
+
+
+def test_a_run_of_constants_is_traced_as_it_was_drawn():
+    metadata = tf.RunMetadata()
+    with tf.Graph().as_default(), tf.Session() as sess:
+        total = tf.constant(1, name="one") + tf.constant(2, name="two")
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        assert sess.run(total, options=options, run_metadata=metadata) == 3
+    assert {"one", "two", "add"} <= {node.node_name for node in metadata.step_stats.dev_stats[0].node_stats}

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.devices import DeviceSpec
-from everflow.framework.dtypes import int32
+from everflow.framework.devices import DeviceSpec, DeviceSpecV2
+from everflow.framework.dtypes import DType, int32
 from everflow.framework.functions import FuncGraph
 from everflow.framework.graph_surgery import _node_of as _node_name
 from everflow.framework.operation import Tensor
@@ -21,6 +21,7 @@ from everflow.framework.static_values import constant_value_as_shape, is_tensor
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.array.basic import broadcast_static_shape as broadcast_shape
 from everflow.ops.array.constants import _from_shape as _tensor_shape_tensor_conversion_function
+from everflow.ops.array.constants import constant
 from everflow.ops.functions.defun import DefinedFunction as _DefinedFunction
 from everflow.protos import graph_pb2
 
@@ -34,15 +35,17 @@ __all__ = [
     "_node_name",
     "_tensor_shape_tensor_conversion_function",
     "broadcast_shape",
+    "convert_to_eager_tensor",
     "get_extra_args",
     "get_extra_inputs",
     "get_extra_vars",
     "is_broadcast_compatible",
+    "is_constant",
     "is_device_spec",
     "maybe_set_static_shape",
     "shape_tensor",
 ]
-DeviceSpecV1 = DeviceSpecV2 = DeviceSpec
+DeviceSpecV1 = DeviceSpec
 
 
 def is_broadcast_compatible(shape_x: TensorShape, shape_y: TensorShape) -> bool:
@@ -58,13 +61,27 @@ def is_broadcast_compatible(shape_x: TensorShape, shape_y: TensorShape) -> bool:
 
 def is_device_spec(obj: Any) -> bool:
     """Whether something is a DeviceSpec."""
-    return isinstance(obj, DeviceSpec)
+    return isinstance(obj, DeviceSpecV2)
 
 
 def shape_tensor(shape: Any) -> Tensor:
     """A shape, or a list of sizes of which some may be tensors, as a tensor; int32 where all are plain numbers."""
     plain = isinstance(shape, (tuple, list)) and all(isinstance(size, (int, Dimension)) for size in shape)
-    return convert_to_tensor(shape, dtype=int32 if plain or shape == [] else None, name="shape")
+    return convert_to_tensor(shape, dtype=int32 if plain else None, name="shape")
+
+
+def convert_to_eager_tensor(value: Any, ctx: Any, dtype: DType | None = None) -> Tensor:
+    """A value as a tensor that has it; `ctx` is the context, of which there is one."""
+    if isinstance(value, Tensor) and value.is_eager:
+        if dtype is not None and value.dtype != dtype:
+            raise TypeError(f"A tensor of {value.dtype.name} came where {dtype.name} is wanted: {value}")
+        return value
+    return constant(value, dtype)
+
+
+def is_constant(tensor_or_op: Any) -> bool:
+    """Whether a tensor, or the operation that makes it, is a constant."""
+    return getattr(tensor_or_op, "op", tensor_or_op).type == "Const"
 
 
 def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:

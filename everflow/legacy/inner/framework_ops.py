@@ -8,11 +8,22 @@ import itertools
 from collections.abc import Callable, Iterator, KeysView, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from everflow.eager.mode import enable_eager_execution as enable_eager_execution_internal
 from everflow.framework import registry
 from everflow.framework.composites import IndexedSlices, SparseTensor
-from everflow.framework.conversion import convert_n_to_tensor
+from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor_or_composite
+from everflow.framework.conversion import (
+    convert_n_to_tensor_or_indexed_slices as internal_convert_n_to_tensor_or_indexed_slices,
+)
+from everflow.framework.conversion import (
+    convert_to_tensor_or_indexed_slices as internal_convert_to_tensor_or_indexed_slices,
+)
+from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import default_graphs as _default_graph_stack
+from everflow.framework.scopes import default_sessions as _default_session_stack
 from everflow.framework.scopes import executing_eagerly_outside_functions, get_default_graph
 from everflow.framework.scopes import graph_from_inputs as _get_graph_from_inputs
 from everflow.ops.variables.variable import Variable
@@ -25,16 +36,26 @@ __all__ = [
     "RegisterShape",
     "_TensorLike",
     "_assert_same_graph",
+    "_default_graph_stack",
+    "_default_session_stack",
     "_as_graph_element",
     "_get_graph_from_inputs",
     "_gradient_registry",
+    "convert_n_to_tensor_or_composite",
+    "dismantle_graph",
     "enable_eager_execution_internal",
     "executing_eagerly_outside_functions",
     "inside_function",
     "internal_convert_n_to_tensor",
+    "internal_convert_n_to_tensor_or_composite",
+    "internal_convert_n_to_tensor_or_indexed_slices",
+    "internal_convert_to_tensor_or_composite",
+    "internal_convert_to_tensor_or_indexed_slices",
     "is_dense_tensor_like",
     "name_from_scope_name",
+    "numpy_text",
     "register_dense_tensor_like_type",
+    "tensor_id",
     "uid",
 ]
 uid = itertools.count(1).__next__
@@ -111,6 +132,41 @@ def internal_convert_n_to_tensor(
     return convert_n_to_tensor(values, dtype, name, preferred_dtype, as_ref)
 
 
+internal_convert_to_tensor_or_composite = convert_to_tensor_or_composite
+
+
+def convert_n_to_tensor_or_composite(
+    values: Sequence[TensorLike], dtype: DTypeLike | None = None, name: str | None = None
+) -> list[Any]:
+    """Each of several values as a tensor, or as the value of several tensors that it is; None stays None."""
+    if not isinstance(values, Sequence):
+        raise TypeError(f"values must be a sequence, not {values!r}")
+    return [
+        None if v is None else convert_to_tensor_or_composite(v, dtype, None if name is None else f"{name}_{i}")
+        for i, v in enumerate(values)
+    ]
+
+
+internal_convert_n_to_tensor_or_composite = convert_n_to_tensor_or_composite
+
+
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """An array, or a tensor that has a value, as text."""
+    value = tensor.numpy() if hasattr(tensor, "numpy") else np.asarray(tensor)
+    text = repr(value) if is_repr else str(value)
+    return "\n" + text if "\n" in text else text
+
+
+def tensor_id(tensor: Tensor) -> int:
+    """A number that no other tensor has as long as this one is there."""
+    return tensor._id if tensor.is_eager else id(tensor)
+
+
+def dismantle_graph(graph: Graph) -> None:
+    """Let go of a graph's operations, so that nothing holds on to what they hold; it isn't used any more."""
+    graph._nodes_by_name.clear()
+
+
 def name_from_scope_name(name: str) -> str:
     """A scope's name without the slash at its end."""
     return name[:-1] if name and name[-1] == "/" else name
@@ -121,10 +177,11 @@ def inside_function() -> bool:
     return get_default_graph().building_function
 
 
-@contextlib.contextmanager
-def NullContextmanager(*args: Any, **kwargs: Any) -> Iterator[None]:
+class NullContextmanager(contextlib.nullcontext):
     """A context that does nothing, whatever it is given."""
-    yield
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
 
 
 class _TensorLike(metaclass=abc.ABCMeta):  # noqa: B024  classes are registered with it

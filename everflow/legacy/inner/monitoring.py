@@ -46,11 +46,14 @@ class GaugeCell:
         return self._value
 
 
+IntGaugeCell = StringGaugeCell = BoolGaugeCell = GaugeCell
+
+
 class Buckets:
     """The limits between which a sampler counts."""
 
-    def __init__(self, limits: list[float]) -> None:
-        self.limits = limits
+    def __init__(self, buckets: list[float]) -> None:
+        self.limits = buckets
 
 
 class ExponentialBuckets(Buckets):
@@ -93,6 +96,8 @@ class Metric:
     make_cell: Callable[[], Any]
 
     def __init__(self, name: str, description: str, *labels: str) -> None:
+        if len(labels) > 2:
+            raise ValueError(f"A metric has two labels at most, not {list(labels)}")
         if name in _taken:
             raise AlreadyExistsError(None, None, f"There is a metric called {name!r} already")
         _taken[name] = self

@@ -6,6 +6,8 @@ import numpy as np
 
 from everflow.formats import records
 from everflow.formats.event_files import open_event_file
+from everflow.framework import errors
+from everflow.framework.dtypes import _INTERN
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
 from everflow.framework.static_values import known_value
@@ -16,6 +18,16 @@ from everflow.protos import event_pb2, op_def_pb2
 # Kinds of attributes.
 TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE = range(5)
 TF_ATTR_SHAPE, TF_ATTR_TENSOR, TF_ATTR_PLACEHOLDER, TF_ATTR_FUNC = range(5, 9)
+
+TENSOR_HANDLE_KEY = "TensorHandle"
+# Where eager operations take inputs from that are on other devices, and whether copies are kept there.
+TFE_DEVICE_PLACEMENT_EXPLICIT, TFE_DEVICE_PLACEMENT_WARN, TFE_DEVICE_PLACEMENT_SILENT = range(3)
+TFE_DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+TFE_MIRRORING_NONE, TFE_MIRRORING_ALL = range(2)
+# The types of tensors, and what became of a call: TF_FLOAT, TF_NOT_FOUND, ...
+globals().update({f"TF_{dtype.enum_name.removeprefix('DT_')}": n for n, dtype in _INTERN.items() if n < 100})
+globals().update({f"TF_{name}": getattr(errors, name) for name in dir(errors) if name.isupper()})
+TF_OK, TF_COMPLEX = 0, 8
 
 
 class EventsWriter:

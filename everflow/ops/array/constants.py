@@ -15,6 +15,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
+from everflow.ops.array.refusals import refused
 from everflow.ops.shape_rules import attribute_shape
 from everflow.protos.tensor_pb2 import TensorProto
 
@@ -85,19 +86,20 @@ def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, a
 def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     if isinstance(value, TensorProto) and not graph.executes:
         return _held(graph, TensorValue(proto=value), name)
+    if graph.executes and isinstance(value, range):
+        value = list(value)
+    asked = dtype
     if graph.executes and dtype is None and isinstance(value, (list, tuple)):
         dtype = _type_of_first(value)
-    try:
-        if graph.executes:
+    if graph.executes:
+        try:
             array, found, _ = constant_array(value, dtype, arrays=True)
-            array = array if shape is None else _in_shape(array, shape, verify_shape)
-            shape = array.shape
-        else:
-            array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
-    except TypeError as e:
-        if graph.executes and not _holds_one_kind(value):
-            raise ValueError(f"{value!r}, of {type(value)}, can't become a tensor: {e}") from None
-        raise
+        except (TypeError, ValueError) as e:
+            raise refused(value, asked, e, _holds_one_kind(value)) from None
+        array = array if shape is None else _in_shape(array, shape, verify_shape)
+        shape = array.shape
+    else:
+        array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
     if array.shape == shape:
         held = TensorValue(array=_own(array), dtype=found)
     else:

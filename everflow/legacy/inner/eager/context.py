@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +15,18 @@ from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
 from everflow.eager.mode import ASYNC, SYNC
 from everflow.framework import devices as device_names
-from everflow.framework.scopes import device, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    device,
+    executing_eagerly,
+    executing_eagerly_outside_functions,
+    get_default_graph,
+    name_scope,
+)
 from everflow.framework.seeds import set_random_seed as set_global_seed
-from everflow.ops.functions import collection
+from everflow.legacy.inner.eager import executor
+from everflow.ops.functions import collection, gradients
+from everflow.ops.functions.gradients import function_executor_type  # noqa: F401  handed on
+from everflow.protos import config_pb2
 from everflow.runtime.process_options import PROCESS
 
 GRAPH_MODE, EAGER_MODE = 0, 1
@@ -26,12 +36,36 @@ _POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
 _LOCAL = "/job:localhost/replica:0/task:0"
 
 
+class FunctionCallOptions:
+    """What calls of functions ask for: a kind of executor, and options of sessions."""
+
+    def __init__(self, executor_type: str | None = None, config_proto: Any = None) -> None:
+        self.executor_type = executor_type
+        self.config_proto_serialized = config_proto
+
+    @property
+    def config_proto_serialized(self) -> bytes | None:
+        """The options as the bytes of a ConfigProto."""
+        return self._config
+
+    @config_proto_serialized.setter
+    def config_proto_serialized(self, config: config_pb2.ConfigProto | bytes | None) -> None:
+        if isinstance(config, config_pb2.ConfigProto):
+            config = config.SerializeToString()
+        elif config is not None and not isinstance(config, (bytes, str)):
+            raise ValueError(f"The options must be a ConfigProto, its bytes or None, not {config!r}, a {type(config)}")
+        self._config = config
+
+
+# One entry of what switched between graphs and eager execution.
+ContextSwitch = namedtuple("ContextSwitch", ["is_building_function", "enter_context_fn", "device_stack"])
+
+
 class Context:
     """How operations run in this process: what `tf.config` says of it, and the scopes of the calling thread."""
 
     executing_eagerly = staticmethod(executing_eagerly)
     num_gpus = staticmethod(execution.num_gpus)
-    device = staticmethod(device)
     list_logical_devices = staticmethod(experimental.list_logical_devices)
     list_physical_devices = staticmethod(experimental.list_physical_devices)
     get_visible_devices = staticmethod(experimental.get_visible_devices)
@@ -43,6 +77,24 @@ class Context:
     mirroring_policy = MIRRORING_NONE
     # What ops that are run by their type get for this context; nothing is behind it.
     _handle = object()
+
+    def __init__(self, config: Any = None, device_policy: int | None = None, execution_mode: int | None = None) -> None:
+        if execution_mode not in (None, SYNC, ASYNC):
+            raise ValueError(f"execution_mode must be None, SYNC or ASYNC, not {execution_mode!r}")
+
+    def device(self, name: Any) -> contextlib.AbstractContextManager[None]:
+        """A context whose operations run on a device."""
+        return device(name)
+
+    @property
+    def function_call_options(self) -> FunctionCallOptions:
+        """What calls of functions ask for."""
+        return FunctionCallOptions(gradients._executor_type.get() or None, self.config)
+
+    @property
+    def executor(self) -> executor.Executor:
+        """What runs operations."""
+        return executor.new_executor(self.is_async())
 
     soft_device_placement = property(
         lambda self: get_soft_device_placement(), lambda self, enabled: set_soft_device_placement(enabled)
@@ -209,6 +261,22 @@ def device_policy(policy: int) -> Iterator[None]:
         yield
     finally:
         _context.device_policy = before
+
+
+@contextlib.contextmanager
+def mirroring_policy(policy: int) -> Iterator[None]:
+    """A context with another policy of keeping copies of tensors on other machines."""
+    before, _context.mirroring_policy = _context.mirroring_policy, policy
+    try:
+        yield
+    finally:
+        _context.mirroring_policy = before
+
+
+def __getattr__(name: str) -> Any:
+    if name == "default_execution_mode":  # enable_eager_execution() changes it
+        return EAGER_MODE if executing_eagerly_outside_functions() else GRAPH_MODE
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @contextlib.contextmanager
