@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -561,6 +562,23 @@ class Operation:
         return f"<tf.Operation '{self._name}' type={self._type}>"
 
 
+_UNEQUAL = re.compile(r"Shapes \(([\d?, ]*)\) and \(([\d?, ]*)\) are not compatible$")
+_UNEQUAL_SIZES = re.compile(r"Dimensions (\d+) and (\d+) are not compatible$")
+
+
+def _what_differs(message: str) -> str:
+    """Where shapes that are to be one are two: the sizes, or the ranks, that differ."""
+    if sizes := _UNEQUAL_SIZES.search(message):
+        return f". Dimensions must be equal, but are {sizes[1]} and {sizes[2]}"
+    if (found := _UNEQUAL.search(message)) is None:
+        return ""
+    one, other = ([size for size in part.replace(" ", "").split(",") if size] for part in found.groups())
+    if len(one) != len(other):
+        return f". Shapes must be equal rank, but are {len(one)} and {len(other)}"
+    a, b = next((pair for pair in zip(one, other) if pair[0] != pair[1] and "?" not in pair), ("?", "?"))
+    return f". Dimensions must be equal, but are {a} and {b}"
+
+
 def infer_shapes(op: Operation) -> None:
     """Set the static shapes of a new op's outputs by its op type's rule."""
     rule = registry.find_shape_rule(op._type)
@@ -573,6 +591,7 @@ def infer_shapes(op: Operation) -> None:
         inputs = ", ".join(
             "?" if t.shape.rank is None else "[" + ",".join(map(str, t.shape.dims)) + "]" for t in op.inputs
         )
+        message += _what_differs(message)
         raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
     if shapes is None:
         return

@@ -235,6 +235,7 @@ python.lib.io         tf_record python_io                : python_io io
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
+python.ops            control_flow_v2_toggles            : legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_ops control_flow_grad : legacy.gen_ops
@@ -266,7 +267,7 @@ python.ops            init_ops                           : . initializers ops.va
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.* legacy.gen_ops
 python.ops            logging_ops                        : legacy.inner.ops.logging . ops.io.printing contrib.deprecated legacy.gen_ops
-python.ops            lookup_ops                         : lookup ops.lookup.* . legacy.gen_ops
+python.ops            lookup_ops                         : legacy.inner.ops.tables lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
 python.ops            resources                          : ops.variables.resources
 python.ops            op_selector                        : contrib.graph_editor.select contrib.graph_editor.elements
@@ -290,8 +291,8 @@ python.ops            special_math_ops                   : math . ops.math.* ops
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : . legacy.inner.nn legacy.gen_ops
 python.ops            sdca_ops                           : . legacy.gen_ops
-python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.inner.ops.state_ops legacy.gen_ops
-python.ops            string_ops                         : strings . ops.strings.* legacy.gen_ops
+python.ops            state_ops                          : ops.variables.assign . ops.variables.variable legacy.inner.ops.state_ops legacy.gen_ops
+python.ops            string_ops                         : legacy.inner.ops.strings strings . ops.strings.* legacy.gen_ops
 python.ops            summary_ops_v2                     : legacy.inner.ops.summaries summary.writing_ops
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template legacy.inner.ops.templates

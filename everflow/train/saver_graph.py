@@ -382,10 +382,19 @@ def by_device(saveables):
 
 @shape_rule("RestoreV2")
 def _restore_shapes(op):
+    op.inputs[1].shape.merge_with(op.inputs[2].shape)
     slices = known_value(op.inputs[2])
     if slices is None:
         return [unknown_shape() for _ in op.outputs]
+    if slices.size != len(op.outputs):
+        raise ValueError(f"{slices.size} names with slices are to be read as {len(op.outputs)} tensors")
     return [_slice_shape(s.decode()) for s in slices.ravel().tolist()]
+
+
+@shape_rule("RestoreSlice")
+def _restore_slice_shape(op):
+    wanted = known_value(op.inputs[2])
+    return [unknown_shape() if wanted is None else _slice_shape(wanted.item().decode())]
 
 
 def _slice_shape(text):
@@ -393,6 +402,8 @@ def _slice_shape(text):
     if not text:
         return unknown_shape()
     *sizes, part = text.split(" ")
+    if not sizes:
+        raise ValueError(f"A slice is named by sizes and their parts, as in '4 5 0,2:-'; got {text!r}")
     lengths = [p.split(",")[1] if "," in p else size for p, size in zip(part.split(":"), sizes)]
     return TensorShape([int(n) for n in lengths])
 

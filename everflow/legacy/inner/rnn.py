@@ -10,8 +10,10 @@ from everflow.rnn.shapes import zero_state as _zero_state_tensors
 from everflow.rnn.static import _reversed as _reverse_seq
 
 _WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = "kernel", "bias"
+ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 
 __all__ = [
+    "ASSERT_LIKE_RNNCELL_ERROR_REGEXP",
     "_BIAS_VARIABLE_NAME",
     "_WEIGHTS_VARIABLE_NAME",
     "_best_effort_input_batch_size",

@@ -38,10 +38,10 @@ def summary_scope(name, family=None, default_name=None, values=None):
         yield (tag if family is None else f"{family}/{tag}"), scope
 
 
-def collect(value, collections, default_collections):
+def collect(val, collections, default_collections):
     """Add a summary to collections: those given, else the default ones."""
     for key in default_collections if collections is None else collections:
-        add_to_collection(key, value)
+        add_to_collection(key, val)
 
 
 def scalar(name, tensor, collections=None, family=None):

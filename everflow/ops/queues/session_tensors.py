@@ -38,8 +38,12 @@ class TensorHandle:
         holder, reader = readers[key]
         return self._session.run(reader, {holder: self._handle})
 
+    to_numpy_array = eval
+
     def delete(self):
-        """Let the session forget the tensor."""
+        """Let the session forget the tensor; TypeError where that was done, or left to the program, before."""
+        if not self._auto_gc_enabled:
+            raise TypeError(f"The tensor {self._handle} may be deleted already")
         self._auto_gc_enabled = False
         graph = self._session.graph
         deleters = graph.__dict__.setdefault("_handle_deleters", {})

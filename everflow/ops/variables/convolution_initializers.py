@@ -61,7 +61,7 @@ class ConvolutionDeltaOrthogonal(_Orthogonal):
         return raw.ScatterNd(middle, expand_dims(q, 0), list(shape))
 
 
-class _ConvolutionOrthogonal(_Orthogonal):
+class ConvolutionOrthogonal(_Orthogonal):
     """A kernel that is orthogonal as a whole, as a convolution of kernels of window 2.
 
     A kernel in the making is a dictionary from places in the window to matrices.
@@ -125,7 +125,7 @@ class _ConvolutionOrthogonal(_Orthogonal):
         return stack([self._stacked(kernel, window, (*place, i)) for i in range(window)])
 
 
-class ConvolutionOrthogonal1D(_ConvolutionOrthogonal):
+class ConvolutionOrthogonal1D(ConvolutionOrthogonal):
     """An orthogonal kernel of one-dimensional convolution."""
 
     _rank = 1
@@ -135,7 +135,7 @@ class ConvolutionOrthogonal1D(_ConvolutionOrthogonal):
         return {(0,): projections[0], (1,): identity - projections[0]}
 
 
-class ConvolutionOrthogonal2D(_ConvolutionOrthogonal):
+class ConvolutionOrthogonal2D(ConvolutionOrthogonal):
     """An orthogonal kernel of two-dimensional convolution."""
 
     _rank = 2
@@ -151,7 +151,7 @@ class ConvolutionOrthogonal2D(_ConvolutionOrthogonal):
         }
 
 
-class ConvolutionOrthogonal3D(_ConvolutionOrthogonal):
+class ConvolutionOrthogonal3D(ConvolutionOrthogonal):
     """An orthogonal kernel of three-dimensional convolution."""
 
     _rank = 3

@@ -47,9 +47,9 @@ def initial_values_from(value_for):
         _initial_values.pop()
 
 
-def is_resource_variable(variable) -> bool:
+def is_resource_variable(var) -> bool:
     """Whether it is a variable of the resource kind."""
-    return isinstance(variable, Variable) and hasattr(variable, "handle")
+    return isinstance(var, Variable) and hasattr(var, "handle")
 
 
 class BaseResourceVariable(Variable):

@@ -15,9 +15,24 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import find_gradient
 from everflow.framework.scopes import get_default_graph
 from everflow.ops import array, math
+from everflow.ops.gradients.hessians import hessians
 from everflow.ops.gradients.reverse import gradients
+from everflow.ops.gradients.reverse import is_trainable as IsTrainable
+from everflow.ops.variables.variable import global_variables
 
-__all__ = ["Gradient", "_hessian_vector_product", "add_leading_unit_dimensions", "get_dependent_variables"]
+__all__ = [
+    "Gradient",
+    "HessiansV2",
+    "IsTrainable",
+    "VAR_OP_TYPES",
+    "_hessian_vector_product",
+    "add_leading_unit_dimensions",
+    "copy_handle_data",
+    "get_dependent_variables",
+    "get_variable_by_name",
+]
+
+VAR_OP_TYPES = ["VariableV2", "VarHandleOp"]
 
 
 def _hessian_vector_product(ys: Any, xs: Sequence[Tensor], v: Sequence[Tensor]) -> list[Tensor | None]:
@@ -64,3 +79,23 @@ def Gradient(inputs: Sequence[Any], f: Any, name: str | None = None) -> list[Ten
     f.add_to_graph(get_default_graph())
     types = [arg.type for arg in f.op_definition.inputs]
     return raw.SymbolicGradient(input=list(inputs), Tout=types, f=f, name=name)
+
+
+def copy_handle_data(source_t: Tensor, target_t: Tensor) -> None:
+    """Let one handle say what another does of the variable behind it."""
+    target_t._handle_data = source_t._handle_data
+
+
+def get_variable_by_name(var_name: str) -> Any:
+    """The variable of that name, without the number of its output; ValueError where there is none, or several."""
+    found = [v for v in global_variables() if v.op.name == var_name]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} variables are called {var_name}, where one is wanted")
+    return found[0]
+
+
+def HessiansV2(
+    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
+) -> list[Tensor]:
+    """`tf.hessians`, as version 2 has it: always beside the ops."""
+    return hessians(ys, xs, name, True, gate_gradients, aggregation_method)
