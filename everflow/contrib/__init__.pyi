@@ -2,6 +2,8 @@
 
 from everflow.contrib import all_reduce as all_reduce
 from everflow.contrib import autograph as autograph
+from everflow.contrib import batching as batching
+from everflow.contrib import bayesflow as bayesflow
 from everflow.contrib import boosted_trees as boosted_trees
 from everflow.contrib import checkpoint as checkpoint
 from everflow.contrib import cluster_resolver as cluster_resolver
@@ -30,6 +32,7 @@ from everflow.contrib import labeled_tensor as labeled_tensor
 from everflow.contrib import layers as layers
 from everflow.contrib import learn as learn
 from everflow.contrib import legacy_seq2seq as legacy_seq2seq
+from everflow.contrib import libsvm as libsvm
 from everflow.contrib import linear_optimizer as linear_optimizer
 from everflow.contrib import lookup as lookup
 from everflow.contrib import losses as losses
@@ -37,16 +40,23 @@ from everflow.contrib import memory_stats as memory_stats
 from everflow.contrib import metrics as metrics
 from everflow.contrib import mixed_precision as mixed_precision
 from everflow.contrib import model_pruning as model_pruning
+from everflow.contrib import nearest_neighbor as nearest_neighbor
 from everflow.contrib import nn as nn
 from everflow.contrib import opt as opt
+from everflow.contrib import periodic_resample as periodic_resample
 from everflow.contrib import predictor as predictor
+from everflow.contrib import proto as proto
 from everflow.contrib import quantize as quantize
+from everflow.contrib import reduce_slice_ops as reduce_slice_ops
 from everflow.contrib import resampler as resampler
 from everflow.contrib import rnn as rnn
+from everflow.contrib import rpc as rpc
 from everflow.contrib import saved_model as saved_model
 from everflow.contrib import seq2seq as seq2seq
+from everflow.contrib import session_bundle as session_bundle
 from everflow.contrib import signal as signal
 from everflow.contrib import slim as slim
+from everflow.contrib import solvers as solvers
 from everflow.contrib import sparsemax as sparsemax
 from everflow.contrib import staging as staging
 from everflow.contrib import stateless as stateless
@@ -55,6 +65,7 @@ from everflow.contrib import tensor_forest as tensor_forest
 from everflow.contrib import tensorboard as tensorboard
 from everflow.contrib import tensorrt as tensorrt
 from everflow.contrib import testing as testing
+from everflow.contrib import text as text
 from everflow.contrib import tfprof as tfprof
 from everflow.contrib import tpu as tpu
 from everflow.contrib import training as training

@@ -2,8 +2,10 @@
 import everflow as _tf
 from everflow._typing import Any, ScalarLike, TensorLike
 
+from everflow import Assert as Assert
 def alpha_dropout(x: TensorLike, keep_prob: Any, noise_shape: Any = None, seed: TensorLike | None = None, name: str | None = None) -> _tf.Tensor: ...
 def constant_value(tensor: Any, partial: bool = False) -> None | Any: ...
+from everflow import control_dependencies as control_dependencies
 from everflow.nn import conv1d_transpose as conv1d_transpose
 from everflow import convert_to_tensor as convert_to_tensor
 from everflow import custom_gradient as custom_gradient
@@ -11,6 +13,8 @@ def deprecated_flipped_sigmoid_cross_entropy_with_logits(logits: TensorLike, tar
 def deprecated_flipped_softmax_cross_entropy_with_logits(logits: TensorLike, labels: Any, dim: ScalarLike | None = -1, name: str | None = None) -> _tf.Tensor: ...
 def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(logits: TensorLike, labels: Any, name: str | None = None) -> _tf.Tensor: ...
 from everflow.nn import embedding_lookup as embedding_lookup
+def fwd_gradients(ys: Any, xs: Any, grad_xs: Any = None, assert_unused: bool = False) -> Any: ...
+from everflow import gradients as gradients
 from everflow.nn import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from everflow import name_scope as name_scope
 def nth_element(input: TensorLike, n: Any, reverse: bool = False, name: str | None = None) -> _tf.Tensor: ...

@@ -1,11 +1,11 @@
 # Made by `make stubs`.
 import everflow as _tf
-from everflow._typing import Any, Callable
+from everflow._typing import Any
 
 from everflow import convert_to_tensor as convert_to_tensor
-def gradient(*op_types: str) -> Callable[..., Any]: ...
+from everflow.contrib.periodic_resample import gradient as gradient
 from everflow import name_scope as name_scope
-def not_differentiable(*op_types: str) -> None: ...
+from everflow.contrib.libsvm import not_differentiable as not_differentiable
 def resampler(data: Any, warp: Any, name: str | None = 'resampler') -> _tf.Tensor: ...
-def shape_rule(*op_types: str) -> Callable[..., Any]: ...
-def unknown_shape(rank: int | None = None, **kwargs: Any) -> _tf.TensorShape: ...
+from everflow.contrib.libsvm import shape_rule as shape_rule
+from everflow.contrib.reduce_slice_ops import unknown_shape as unknown_shape

@@ -1,0 +1,9 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, Callable, DTypeLike
+
+from everflow import SparseTensor as SparseTensor
+from everflow import TensorShape as TensorShape
+def decode_libsvm(content: Any, num_features: Any, dtype: DTypeLike | None = None, label_dtype: DTypeLike | None = None) -> tuple[_tf.SparseTensor, Any]: ...
+def not_differentiable(*op_types: str) -> None: ...
+def shape_rule(*op_types: str) -> Callable[..., Any]: ...

@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, Callable, ShapeLike
+
+def gradient(*op_types: str) -> Callable[..., Any]: ...
+def periodic_resample(values: Any, shape: ShapeLike, name: str | None = None) -> _tf.Tensor: ...

@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, ScalarLike
+
+def rpc(address: Any, method: Any, request: Any, protocol: str | None = '', fail_fast: bool = True, timeout_in_ms: ScalarLike | None = 0, name: str | None = None) -> _tf.Tensor: ...
+def try_rpc(address: Any, method: Any, request: Any, protocol: str | None = '', fail_fast: bool = True, timeout_in_ms: ScalarLike | None = 0, name: str | None = None) -> Any: ...

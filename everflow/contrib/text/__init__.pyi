@@ -1,0 +1,6 @@
+# Made by `make stubs`.
+import everflow as _tf
+from everflow._typing import Any, DTypeLike, ScalarLike, TensorLike
+
+def skip_gram_sample(input_tensor: TensorLike, min_skips: ScalarLike | None = 1, max_skips: ScalarLike | None = 5, start: Any = 0, limit: Any = -1, emit_self_as_target: Any = False, vocab_freq_table: Any = None, vocab_min_count: Any = None, vocab_subsampling: Any = None, corpus_size: Any = None, batch_size: Any = None, batch_capacity: Any = None, seed: TensorLike | None = None, name: str | None = None) -> tuple[_tf.Tensor | Any, Any]: ...
+def skip_gram_sample_with_text_vocab(input_tensor: TensorLike, vocab_freq_file: Any, vocab_token_index: ScalarLike | None = 0, vocab_token_dtype: DTypeLike = ..., vocab_freq_index: ScalarLike | None = 1, vocab_freq_dtype: DTypeLike = ..., vocab_delimiter: str | None = ',', vocab_min_count: ScalarLike | None = 0, vocab_subsampling: Any = None, corpus_size: Any = None, min_skips: ScalarLike | None = 1, max_skips: ScalarLike | None = 5, start: Any = 0, limit: Any = -1, emit_self_as_target: Any = False, batch_size: Any = None, batch_capacity: Any = None, seed: TensorLike | None = None, name: str | None = None) -> tuple[_tf.Tensor | Any, Any]: ...
