@@ -242,9 +242,10 @@ def run_over_time(
 
 def _assert_has_shape(x, shape):
     actual, wanted = array.shape(x), array.stack(shape)
+    name = "" if x.is_eager else x.name
     return Assert(
         math.reduce_all(math.equal(actual, wanted)),
-        [f"Expected shape for Tensor {x.name} is ", wanted, " but saw shape: ", actual],
+        [f"Expected shape for Tensor {name} is ", wanted, " but saw shape: ", actual],
     )
 
 

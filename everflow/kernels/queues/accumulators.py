@@ -141,7 +141,7 @@ class SparseAccumulator(Accumulator):
                 )
 
     @staticmethod
-    def _check_given_shape(shape: list[int], known: list) -> None:
+    def _check_given_shape(shape: list[int], known: Sequence[int | None]) -> None:
         """Complain about a gradient whose shape is said to be another than that of the accumulator."""
         if len(shape) < len(known):
             raise InvalidArgumentError(
