@@ -180,9 +180,19 @@ class Dataset(structure.Elements, structure.VariantValue):
 
     def _has_captured_ref(self):
         """Whether a function of it, or of what it is made of, captured a variable as a reference."""
-        captured = [tensor for function in self._functions() for tensor in function.captured_inputs]
-        sources = [t for tensor in captured if not executing_eagerly() for t in (tensor, *tensor.op.inputs)]
-        return any(t.dtype._is_ref_dtype for t in sources) or any(d._has_captured_ref() for d in self._inputs())
+        if executing_eagerly():
+            return False
+        left, seen = [self], set()  # datasets may be joined by the thousand: no recursion
+        while left:
+            dataset = left.pop()
+            if id(dataset) in seen:
+                continue
+            seen.add(id(dataset))
+            captured = [tensor for function in dataset._functions() for tensor in function.captured_inputs]
+            if any(t.dtype._is_ref_dtype for tensor in captured for t in (tensor, *tensor.op.inputs)):
+                return True
+            left += dataset._inputs()
+        return False
 
     def _as_serialized_graph(self, stateful_whitelist=None):
         """A string tensor: the GraphDef that makes this dataset."""
@@ -248,7 +258,8 @@ class Dataset(structure.Elements, structure.VariantValue):
             A Dataset with an element for each row.
 
         Raises:
-            ValueError: If there are no tensors, or a scalar is among them.
+            IndexError: If there are no tensors.
+            ValueError: If a scalar is among them.
 
         Example:
             >>> dataset = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "y": [0, 1]})

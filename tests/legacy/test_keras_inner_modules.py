@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 layers = tf.keras.layers
 

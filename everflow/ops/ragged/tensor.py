@@ -11,7 +11,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.framework.static_values import known_value
+from everflow.framework.static_values import constant_value, known_value
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
 from everflow.ops.checks import shapes
@@ -80,9 +80,10 @@ class RaggedTensor(CompositeTensor):
                 nrows = array.concat([rowids[-1:], [-1]], axis=0)[0] + 1
             else:
                 nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
-                rows = known_value(nrows)
-                if rows is not None and known is not None and len(known) and known[-1] >= rows:
-                    raise ValueError(f"nrows={int(rows)} is too few for value_rowids, whose last one is {known[-1]}")
+                # Only of plain constants: what is computed is checked when it runs.
+                rows, last = constant_value(nrows), constant_value(rowids)
+                if rows is not None and last is not None and len(last) and last[-1] >= rows:
+                    raise ValueError(f"nrows={int(rows)} is too few for value_rowids, whose last one is {last[-1]}")
             if validate:
                 count, given = nvals(values, dtypes.int32), array.shape(rowids)[0]
                 with _Checks("from_value_rowids", values) as checks:

@@ -127,7 +127,7 @@ def _stack():
 
 def _say_where_made(error, made_at):
     """Add to an error of a call where the template was made, which may be far from it: the frames that both don't share."""
-    if not (error.args and isinstance(error.args[0], str)):
+    if error.args and not isinstance(error.args[0], str):
         return
     here = [(frame.filename, frame.lineno) for frame in _stack()]
     shared = 0
@@ -135,7 +135,7 @@ def _say_where_made(error, made_at):
         shared < min(len(made_at) - 1, len(here)) and (made_at[shared].filename, made_at[shared].lineno) == here[shared]
     ):
         shared += 1
-    said, *others = error.args
+    said, *others = error.args or ("",)
     where = "".join(traceback.format_list(made_at[shared:]))
     error.args = (f"{said}\n\noriginally defined at:\n{where}", *others)
 

@@ -46,7 +46,7 @@ BY_FILES = {
     "after batches": lambda lines, records: (
         slices(records).flat_map(tf.data.TFRecordDataset).shuffle(1).prefetch(1).take(99).filter(lambda x: True).cache()
     ),
-    "parallel": lambda lines, records: slices(records).interleave(tf.data.TFRecordDataset, 1, 1, 2).map(lambda x: x, 2),
+    "parallel": lambda lines, records: slices(records).interleave(tf.data.TFRecordDataset, 1, 1, 1).map(lambda x: x, 2),
     "calls": lambda lines, records: slices(records).flat_map(lambda f: slices([f]).flat_map(tf.data.TFRecordDataset)),
 }
 

@@ -37,7 +37,7 @@ class PruningMode:
 
 
 def __getattr__(name: str):
-    for op_function in (_OTHERS.get(name, name), f"boosted_trees_{name}"):
+    for op_function in (f"boosted_trees_{name}", _OTHERS.get(name, name)):
         if hasattr(gen_ops, op_function):
             return getattr(gen_ops, op_function)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
