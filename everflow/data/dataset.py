@@ -84,6 +84,10 @@ class Dataset(structure.Elements, structure.VariantValue):
     Datasets are made by `from_tensor_slices`, `from_generator`, `range` and others, and from each other by methods; an
     iterator gives their elements to the graph.
 
+    Args:
+        variant_tensor: For people's own classes of datasets: the tensor that stands for one. Those of version 1 say it by
+            `_as_variant_tensor` instead.
+
     Example:
         >>> dataset = tf.data.Dataset.from_tensor_slices([1, 2, 3, 4]).map(lambda x: x * x).batch(2)
         >>> batch = dataset.make_one_shot_iterator().get_next()
@@ -92,7 +96,6 @@ class Dataset(structure.Elements, structure.VariantValue):
     """
 
     def __init__(self, variant_tensor=None):
-        """For people's own classes of datasets, which give the tensor that stands for one, or say it by `_as_variant_tensor`."""
         if variant_tensor is None:
             if not hasattr(self, "_as_variant_tensor"):
                 raise TypeError(
