@@ -90,7 +90,7 @@ def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
     for value, dtype in zip(values, types, strict=False):
         if isinstance(value, Variable):
             raise RuntimeError(
-                "Attempting to return a variable from an eagerly executed py_func: return its value, variable.value()"
+                "Attempting to return a variable: a py_function gives values, so return variable.value()"
             )
         try:
             converted.append(convert_to_tensor(value, dtype))

@@ -88,7 +88,7 @@ def _check_values(given):
     for argument, value in given.items():
         if isinstance(value, Tensor) and not value.is_eager:
             raise ValueError(
-                f'Invalid graph Tensor argument "{argument}={value}" to create_file_writer when executing eagerly: it has'
+                f'Invalid graph Tensor argument "{argument}={value}": executing eagerly, no writer takes it, since it has'
                 " no value yet. Pass a value, or make the writer in the graph."
             )
 

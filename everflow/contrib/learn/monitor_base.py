@@ -9,12 +9,9 @@ class BaseMonitor:
     The calls have to come in their order; what doesn't is a ValueError.
     """
 
-    def __init__(self):
-        self._begun = False
-        self._current_epoch = None
-        self._current_step = None
-        self._max_steps = None
-        self._estimator = None
+    _begun = False
+    # What is under way, how far it may go, and whose training it is.
+    _current_epoch = _current_step = _max_steps = _estimator = None
 
     run_on_all_workers = property(lambda self: False, doc="Whether workers that are not chief have it run, too.")
 
@@ -77,11 +74,9 @@ class EveryN(BaseMonitor):
 
     def __init__(self, every_n_steps=100, first_n_steps=1):
         super().__init__()
-        self._every_n_steps = every_n_steps
-        self._first_n_steps = first_n_steps
-        self._last_successful_step = None
-        self._last_active_step = 0
-        self._every_n_step_begin_called = False
+        self._every_n_steps, self._first_n_steps = every_n_steps, first_n_steps
+        # The step before this one, the last one that was looked at, and whether this one is.
+        self._before, self._looked_at, self._looks = None, 0, False
 
     def every_n_step_begin(self, step):
         """What to fetch in a step that is looked at."""
@@ -96,22 +91,22 @@ class EveryN(BaseMonitor):
 
     def step_begin(self, step):
         super().step_begin(step)
-        looks = step <= self._first_n_steps or step >= self._every_n_steps + self._last_active_step
-        self._every_n_step_begin_called = looks or step == self._max_steps
-        return self.every_n_step_begin(step) if self._every_n_step_begin_called else []
+        due = self._looked_at + self._every_n_steps
+        self._looks = step <= self._first_n_steps or step >= due or step == self._max_steps
+        return self.every_n_step_begin(step) if self._looks else []
 
     def step_end(self, step, output):
         super().step_end(step, output)
-        return self.every_n_step_end(step, output) if self._every_n_step_begin_called else False
+        return self.every_n_step_end(step, output) if self._looks else False
 
     def post_step(self, step, session):
         super().post_step(step, session)
-        if self._every_n_step_begin_called:
+        self._before = step
+        if self._looks:
+            self._looked_at = step
             self.every_n_post_step(step, session)
-            self._last_active_step = step
-        self._last_successful_step = step
 
     def end(self, session=None):
         super().end(session)
-        if self._last_successful_step not in (None, self._last_active_step):
-            self.every_n_post_step(self._last_successful_step, session)
+        if self._before not in (None, self._looked_at):
+            self.every_n_post_step(self._before, session)

@@ -206,13 +206,6 @@ def replace_monitors_with_hooks(monitors_or_hooks, estimator):
 
 def get_default_monitors(loss_op=None, summary_op=None, save_summary_steps=100, output_dir=None, summary_writer=None):
     """Monitors that most trainings want: the loss logged, summaries written."""
-    monitors = []
-    if loss_op is not None:
-        monitors.append(PrintTensor(tensor_names={"loss": loss_op.name}))
-    if summary_op is not None:
-        monitors.append(
-            SummarySaver(
-                summary_op, save_steps=save_summary_steps, output_dir=output_dir, summary_writer=summary_writer
-            )
-        )
-    return monitors
+    shown = [] if loss_op is None else [PrintTensor({"loss": loss_op.name})]
+    written = [] if summary_op is None else [SummarySaver(summary_op, save_summary_steps, output_dir, summary_writer)]
+    return shown + written

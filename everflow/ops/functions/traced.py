@@ -520,7 +520,7 @@ class UnliftedFunction(Function):
     @staticmethod
     def _initial_value(value):
         raise ValueError(
-            "Tensor-typed variable initializers must either be wrapped in an init_scope or callable in a function of defun(): "
+            "Tensor-typed variable initializers must come from tf.init_scope() or a callable inside of defun(): "
             f"{value} has a value only when the function runs; use `tf.Variable(lambda: ...)`"
         )
 

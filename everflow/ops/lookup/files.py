@@ -145,7 +145,7 @@ def _check_file(vocabulary_file, vocab_size):
         raise ValueError(f"vocabulary_file must name a file; got {vocabulary_file!r}")
     if vocab_size is not None and vocab_size < 1:
         raise ValueError(
-            f"vocab_size must be greater than 0, got {vocab_size}. vocabulary_file: {vocabulary_file}; leave it out for"
+            f"vocab_size must be greater than 0, not {vocab_size}, for {vocabulary_file}; leave it out for"
             " the whole file"
         )
 

@@ -101,7 +101,7 @@ class CriticalSection:
         resources = [t for t in outside if t.dtype.base_dtype == dtypes.resource]
         if any(map(self._is_own, resources)):
             raise ValueError(
-                f"fn attempts to directly access the CriticalSection in which it would be running, {self._handle.name}: it"
+                f"fn attempts to directly access the CriticalSection it runs in, {self._handle.name}: it"
                 " would wait for itself, which deadlocks"
             )
         if outside:

@@ -193,7 +193,7 @@ class VariableStore:
             return self._shared(name, shape, dtype, reuse)
         if reuse is True:
             raise ValueError(
-                f"Variable {name} does not exist, or was not created with tf.get_variable(). "
+                f"Variable {name} does not exist, or tf.get_variable() did not make it. "
                 "reuse=tf.AUTO_REUSE in its variable_scope would make it now."
             )
         if initializer is None:
@@ -246,7 +246,7 @@ class VariableStore:
             return self._shared_partitioned(name, shape, dtype, reuse, partitions)
         if reuse is True:
             raise ValueError(
-                f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). "
+                f"PartitionedVariable {name} does not exist, or tf.get_variable() did not make it. "
                 "reuse=tf.AUTO_REUSE in its variable_scope would make it now."
             )
         axis = next((i for i, count in enumerate(partitions) if count > 1), 0)

@@ -93,16 +93,13 @@ class DatasetSerializationTestBase(TestCase):
 
     def verify_error_on_save(self, ds_fn, num_outputs, error, break_point=None, sparse_tensors=False):
         """Saving, in the middle or after `break_point` elements, raises an error."""
-        break_point = num_outputs // 2 if not break_point else break_point
-        with Graph().as_default() as graph:
-            init_op, get_next_op, saver = self._build_graph(ds_fn, sparse_tensors)
-            get_next_op = remove_variants(get_next_op)
-            with self.session(graph=graph) as sess:
-                self._initialize(init_op, sess)
-                for _ in range(break_point):
-                    sess.run(get_next_op)
-                with self.assertRaises(error):
-                    self._save(sess, saver)
+        with Graph().as_default() as graph, self.session(graph=graph) as sess:
+            first, following, saver = self._build_graph(ds_fn, sparse_tensors)
+            taken = remove_variants(following)
+            self._initialize(first, sess)
+            for _ in range(break_point or num_outputs // 2):
+                sess.run(taken)
+            self.assertRaises(error, self._save, sess, saver)
 
     def verify_run_with_breaks(self, ds_fn, break_points, num_outputs, sparse_tensors=False, verify_exhausted=True):
         """Breaks make no difference to what is given."""

@@ -39,11 +39,9 @@ class StatsDatasetTestBase(DatasetTestBase):
 
     def datasetExperimentalStats(self, dataset, aggregator, prefix="", counter_prefix=""):
         """The same dataset, which tells an aggregator all but the latencies of its edges."""
-        options = Options()
-        options.experimental_stats.aggregator = aggregator
-        options.experimental_stats.prefix = prefix
-        options.experimental_stats.counter_prefix = counter_prefix
-        options.experimental_stats.latency_all_edges = False
+        options, told = Options(), {"aggregator": aggregator, "prefix": prefix, "counter_prefix": counter_prefix}
+        for name, value in {**told, "latency_all_edges": False}.items():
+            setattr(options.experimental_stats, name, value)
         return dataset.with_options(options)
 
     def regexForNodeName(self, op_name, stats_type=""):
