@@ -99,7 +99,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:
                 raise TypeError(
-                    f"Loop var {start.name} is {start.dtype!s}, but has type {after.dtype!s} after the body: cast it there"
+                    f"{start.name} enters the loop with type {start.dtype!s}, and leaves its body as {after.dtype!s}: cast it"
                 )
             check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]

@@ -20,7 +20,7 @@ class Barrier:
             self._shapes = [TensorShape(None) for _ in self._types]
         for i, shape in enumerate(self._shapes):
             if shape.num_elements() == 0:
-                raise ValueError(f"Empty tensors are not supported: shape {shape} of value {i} has no elements")
+                raise ValueError(f"A barrier holds nothing empty, but received shape '{shape}' at index {i}")
         # Another number of shapes than of types is refused when the barrier is made.
         self._barrier_ref = raw.Barrier(
             component_types=self._types, shapes=self._shapes, shared_name=shared_name, name=name
