@@ -70,7 +70,7 @@ class _FeaturesLayer(Layer):
         self._state_manager = LayerVariables(self, self.trainable)
         assert_for_layers(self._feature_columns)
 
-    def build(self, input_shape):
+    def build(self, _):
         for column in self._feature_columns:
             with (
                 variable_scope(self.name, auxiliary_name_scope=False),

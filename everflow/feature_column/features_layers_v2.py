@@ -25,7 +25,7 @@ class DenseFeatures(features_layers.DenseFeatures):
         super().__init__(feature_columns, trainable, name, **kwargs)
         self._state_manager = LayerVariablesV2(self, self.trainable)
 
-    def build(self, input_shape):
+    def build(self, _):
         for column in self._feature_columns:
             with name_scope(column.name):
                 column.create_state(self._state_manager)
