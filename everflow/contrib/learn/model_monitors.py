@@ -12,6 +12,7 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
+from everflow.protos.event_pb2 import SessionLog
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.writer import FileWriter, FileWriterCache
 from everflow.train.checkpoint_state import latest_checkpoint
@@ -64,6 +65,8 @@ class CheckpointSaver(BaseMonitor):
     def _save(self, step, session):
         saver = self._saver or (self._scaffold and self._scaffold.saver) or _only_saver()
         saver.save(session, self._save_path, global_step=step)
+        kept = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
+        self._writer.add_session_log(kept, int(step))
         self._last_step, self._last_time = step, time.time()
 
 

@@ -172,9 +172,9 @@ def fwd_gradients(ys, xs, grad_xs=None, assert_unused=False):
     # The first gradient is linear in these, so what they are doesn't matter to the second.
     directions = [array.zeros_like(y) + 1.0 for y in ys] if not assert_unused else [_unusable(y) for y in ys]
     slopes = gradients(ys, xs, grad_ys=directions)
-    used = [(slope, None if grad_xs is None else grad_xs[i]) for i, slope in enumerate(slopes) if slope is not None]
     if grad_xs is not None and len(grad_xs) != len(slopes):
         raise ValueError(f"{len(grad_xs)} directions were given for {len(slopes)} tensors")
+    used = [(slope, None if grad_xs is None else grad_xs[i]) for i, slope in enumerate(slopes) if slope is not None]
     if not used:
         return [None] * len(ys)
     along = None if grad_xs is None else [direction for _, direction in used]

@@ -11,7 +11,16 @@ from everflow.rnn.cells import LayerRNNCell
 
 
 class _FewGates(LayerRNNCell):
-    def __init__(self, units, activation, kernel_initializer, bias_initializer, name, dtype, **kwargs):
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        kernel_initializer="glorot_uniform",
+        bias_initializer="ones",
+        name=None,
+        dtype=None,
+        **kwargs,
+    ):
         super().__init__(name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self.units = units
@@ -30,18 +39,6 @@ class _FewGates(LayerRNNCell):
 
 class CFNCell(_FewGates):
     """The chaos-free network of Laurent and von Brecht: new state = f tanh(state) + (1 - i) tanh(inputs W)."""
-
-    def __init__(
-        self,
-        units,
-        activation="tanh",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="ones",
-        name=None,
-        dtype=None,
-        **kwargs,
-    ):
-        super().__init__(units, activation, kernel_initializer, bias_initializer, name, dtype, **kwargs)
 
     def build(self, inputs_shape):
         depth = self._depth(inputs_shape)
@@ -63,18 +60,6 @@ class CFNCell(_FewGates):
 
 class MinimalRNNCell(_FewGates):
     """The minimal RNN of Chen: inputs become a point in the space of states, and one gate mixes it with the state."""
-
-    def __init__(
-        self,
-        units,
-        activation="tanh",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="ones",
-        name=None,
-        dtype=None,
-        **kwargs,
-    ):
-        super().__init__(units, activation, kernel_initializer, bias_initializer, name, dtype, **kwargs)
 
     def build(self, inputs_shape):
         depth = self._depth(inputs_shape)
