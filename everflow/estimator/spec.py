@@ -6,6 +6,7 @@ import collections
 
 from everflow.estimator.export.outputs import ExportOutput, PredictOutput
 from everflow.estimator.mode_keys import ModeKeys
+from everflow.framework import nest
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_collection_ref, get_default_graph
@@ -143,7 +144,8 @@ def _check_metrics(metrics):
                 f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {pair!r} for key: {key}"
             )
         value, update = pair
-        for part in (*(value.values() if isinstance(value, dict) else [value]), update):
+        # A value may be a structure of tensors, as the state of a time series is.
+        for part in (*nest.flatten(value), update):
             _check_graph(part, f"eval_metric_ops[{key}]")
         checked[key] = pair
     return checked
