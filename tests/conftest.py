@@ -13,6 +13,8 @@ import pytest
 import everflow as tf
 from tests.chance import steady
 
+_BEFORE = pytest.StashKey()
+
 
 def pytest_addoption(parser):
     parser.addoption(
@@ -23,6 +25,23 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--checked"):
         os.environ["EVERFLOW_EXECUTOR"] = "CHECKED"  # also for the processes that tests start
+
+
+def pytest_sessionstart(session):
+    session.config.stash[_BEFORE] = _files_of_the_project(session)
+
+
+def pytest_sessionfinish(session):
+    """A test that writes outside of its temporary folder fails the run: such files end up in commits."""
+    left = _files_of_the_project(session) - session.config.stash[_BEFORE]
+    if left:
+        print(f"\nTests left files behind in {session.config.rootpath}: {sorted(left)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _files_of_the_project(session):
+    """What is in the project's folder, without what tools keep there."""
+    return {name for name in os.listdir(session.config.rootpath) if not name.startswith((".", "__pycache__"))}
 
 
 @pytest.fixture(autouse=True)
