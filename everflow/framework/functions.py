@@ -326,7 +326,7 @@ def reference(tensor: Tensor, references: _References) -> str:
         return references[tensor]
     position = tensor.value_index
     for arg in tensor.op.definition.outputs:
-        count = len(builder.arg_dtypes(arg, tensor.op.attrs))
+        count = len(op_defs.arg_dtypes(arg, tensor.op.attrs))
         if position < count:
             return f"{references[tensor.op]}:{arg.name}:{position}"
         position -= count
@@ -386,7 +386,7 @@ def body_of(
                     {"dtype": t, "shape": TensorShape(next(shapes, None))},
                     arg.name,
                 ).outputs[0]
-                for t in builder.arg_dtypes(arg, attrs)
+                for t in op_defs.arg_dtypes(arg, attrs)
             ]
             tensors[arg.name] = made
             inputs.extend(made)
@@ -471,7 +471,7 @@ def _add_body_node(
     position = 0
     tensors[node.name] = list(op.outputs)
     for arg in definition.outputs:
-        count = len(builder.arg_dtypes(arg, attrs))
+        count = len(op_defs.arg_dtypes(arg, attrs))
         tensors[f"{node.name}:{arg.name}"] = op.outputs[position : position + count]
         position += count
     return [(op, slot, text) for slot, text in back_edges]

@@ -422,7 +422,13 @@ class Operation:
 
     @property
     def _input_types(self) -> list[DType]:
-        return [t.dtype.base_dtype for t in self._inputs]
+        """What types it takes: refs where its definition says so."""
+        position, refs = 0, set()
+        for arg in self._op_def.inputs if self._op_def.changes_refs else ():
+            count = len(op_defs.arg_dtypes(arg, self.attrs))
+            refs.update(range(position, position + count) if arg.is_ref else ())
+            position += count
+        return [t.dtype._as_ref if i in refs else t.dtype.base_dtype for i, t in enumerate(self._inputs)]
 
     @property
     def _output_types(self) -> list[int]:
