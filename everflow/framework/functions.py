@@ -137,11 +137,18 @@ class FuncGraph(Graph):
                 for needed in inputs_first(tensor, self._outside_inputs):
                     self._captures[needed] = self._copied(needed)
                 return self._captures[tensor]
-            called = name or self._capture_name(tensor, consumer)
-            stand_in = self._placeholder(tensor.dtype.base_dtype, called, tensor.shape)
+            called = self._scoped(name) if name else self._capture_name(tensor, consumer)
+            stand_in = self._stand_in(tensor, called)
             stand_in._handle_data = tensor._handle_data
             self._captures[tensor] = stand_in
         return self._captures[tensor]
+
+    def _scoped(self, name: str) -> str:
+        """The name of a stand-in that the op which asks for it has a word for."""
+        return name
+
+    def _stand_in(self, tensor: Tensor, name: str) -> Tensor:
+        return self._placeholder(tensor.dtype.base_dtype, name, tensor.shape)
 
     def _check_not_inside(self, tensor: Tensor) -> None:
         """A tensor of a body that is drawn in this one has a value only while that runs."""
