@@ -259,6 +259,8 @@ class Graph(GraphScopes):
                 raise ValueError(
                     f"Input #{index} of a {op_type!r} op was passed {tensor.dtype.name}, where {dtype.name} is expected: {tensor}"
                 )
+            if dtype._is_ref_dtype and not tensor.dtype._is_ref_dtype:
+                raise TypeError(f"Input #{index} of a {op_type!r} op must be a mutable tensor, not {tensor}")
         if dtypes is None:
             dtypes = output_dtypes(definition, values)
         return self.add_op(

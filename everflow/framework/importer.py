@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, dtypes
 from everflow.framework.builder import output_dtypes
-from everflow.framework.op_defs import arg_dtypes
 from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import canonical_name
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph import GRAPH_DEF_VERSION
-from everflow.framework.op_defs import OpDef
+from everflow.framework.op_defs import OpDef, arg_dtypes
 from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape

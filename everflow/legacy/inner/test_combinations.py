@@ -124,7 +124,8 @@ class _Generated:
         delattr(owner, name)
         for combination in self._combinations:
             label = "_".join(
-                f"{_letters(key, place)}_{_letters(value, place)}" for place, (key, value) in enumerate(combination.items())
+                f"{_letters(key, place)}_{_letters(value, place)}"
+                for place, (key, value) in enumerate(combination.items())
             )
             method = _with_arguments(self._test, combination, self._kinds)
             method.__name__ = f"{name}_test_{label}"

@@ -168,7 +168,9 @@ class BodyGraph(FuncGraph):
             return super()._stand_in(tensor, name)
         # It doesn't change any more, so what is small may be known while the body is drawn: shapes follow from it.
         attrs = {"dtype": tensor.dtype, "value": TensorValue(array=np.asarray(tensor.numpy()), dtype=tensor.dtype)}
-        return self._at_root(lambda: Graph.add_op(self, op_defs.get("Const"), [], [tensor.dtype], attrs, name).outputs[0])
+        return self._at_root(
+            lambda: Graph.add_op(self, op_defs.get("Const"), [], [tensor.dtype], attrs, name).outputs[0]
+        )
 
     def _placeholder(self, dtype, name, shape=None):
         return self._at_root(lambda: super(BodyGraph, self)._placeholder(dtype, name, shape))

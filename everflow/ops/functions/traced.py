@@ -191,7 +191,9 @@ class Function:
 
     _function_spec = property(lambda self: self.function_spec)
     _function_attributes = property(lambda self: self._attributes or {})
-    _stateful_fn = property(lambda self: self if self._traces else None, doc="What holds the traces, once there are some.")
+    _stateful_fn = property(
+        lambda self: self if self._traces else None, doc="What holds the traces, once there are some."
+    )
 
     @property
     def flat_input_signature(self):
