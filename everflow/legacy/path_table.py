@@ -332,7 +332,7 @@ python.platform       flags                              : platform.flags
 python.platform       gfile                              : platform.gfile
 python.platform       googletest test benchmark          : test legacy.inner.platform.testing
 python.platform       resource_loader                    : platform.resource_loader
-python.platform       self_check build_info              : sysconfig version
+python.platform       self_check build_info              : sysconfig version legacy.inner.platform.builds
 python.platform       sysconfig                          : sysconfig
 python.platform       tf_logging                         : platform.logging
 python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
@@ -404,6 +404,7 @@ python.util           deprecation decorator_utils        : platform.deprecation 
 python.util           dispatch                           : legacy.inner.util.dispatch
 python.util           example_parser_configuration       : legacy.inner.util.parser_configuration
 python.util           lock_util                          : legacy.inner.util.locks
+python.util           tf_stack                           : legacy.inner.util.stacks
 python.util           memory                             : legacy.inner.util.private_names
 python.util           nest                               : framework.nest legacy.inner.util.private_names
 python.util           object_identity                    : legacy.inner.util.object_identity
