@@ -17,9 +17,10 @@ from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.rendezvous import Carrier
 from everflow.cluster.values import decode
 from everflow.framework import dtypes, errors, op_defs
-from everflow.framework.builder import arg_dtypes, output_dtypes
+from everflow.framework.builder import output_dtypes
 from everflow.framework.functions import GraphFunction
 from everflow.framework.importer import node_attributes
+from everflow.framework.op_defs import arg_dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.kernels import tensors
 from everflow.platform import logging

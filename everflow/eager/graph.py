@@ -21,7 +21,7 @@ from everflow.framework import op_callbacks, op_defs, tapes
 from everflow.framework.builder import structured, structured_outputs
 from everflow.framework.graph import Graph, without_slash
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.operation import Operation, Tensor, _Inputs
+from everflow.framework.operation import Operation, Tensor, _InputList
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 from everflow.runtime.engine import Engine, frozen
@@ -99,7 +99,7 @@ class EagerOperation(Operation):
         self._graph = graph
         self._type = definition.name
         self._name = name
-        self._inputs = _Inputs(inputs)
+        self._inputs = _InputList(inputs)
         self.attrs = attrs
         self._op_def = definition
         self._control_inputs = []

@@ -12,7 +12,7 @@ from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.framework.op_callbacks import invoke_op_callbacks, listening
-from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
+from everflow.framework.op_defs import ArgDef, AttrDef, OpDef, arg_dtypes
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs
 
@@ -51,6 +51,8 @@ def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> 
     if graph is not default:
         with graph.as_default():
             return create(definition, name, keywords)
+    if definition.deprecated_at is not None and not graph.executes and graph._producer >= definition.deprecated_at:
+        raise NotImplementedError(definition.past_its_time(graph._producer))
     if name is None:
         name = definition.name
     outer = graph._name_stack
@@ -195,6 +197,9 @@ def _convert_list(
                 internal_convert_to_tensor(v, t, f"{arg.name}_{i}", arg.is_ref)
                 for i, (v, t) in enumerate(zip(values, types))
             ]
+        for index, value in enumerate(values):
+            if value is None:
+                raise TypeError(f"None is no tensor: it is item {index} of '{arg.name}' of a '{definition.name}' op")
         return convert_n_to_tensor(values, None, arg.name, as_ref=arg.is_ref)
     if wanted is None:
         wanted = next((v.dtype.base_dtype for v in values if isinstance(v, Tensor)), None)
@@ -353,16 +358,6 @@ def _inputs_after(definition: OpDef, arg: ArgDef) -> int:
     """How many single-tensor inputs follow an argument; a list's length is what they leave."""
     later = definition.inputs[definition.inputs.index(arg) + 1 :]
     return sum(1 for a in later if not a.is_list)
-
-
-def arg_dtypes(arg: ArgDef, attrs: Attributes) -> list[dtypes.DType]:
-    """The dtypes of the tensors of one argument."""
-    if arg.type_list_attr:
-        types = list(attrs[arg.type_list_attr])
-    else:
-        dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
-        types = [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
-    return [t._as_ref for t in types] if arg.is_ref else types
 
 
 def output_dtypes(definition: OpDef, attrs: Attributes) -> list[dtypes.DType]:

@@ -160,7 +160,7 @@ def _from_tensor(
                 raise RuntimeError(
                     "Attempting to capture an EagerTensor in a graph that is no function's body: it has to become a constant first."
                 )
-            value = graph.capture(value)
+            value = graph.capture(value, name=name)
     return _checked_tensor(value, dtype)
 
 

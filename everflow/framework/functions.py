@@ -137,11 +137,18 @@ class FuncGraph(Graph):
                 for needed in inputs_first(tensor, self._outside_inputs):
                     self._captures[needed] = self._copied(needed)
                 return self._captures[tensor]
-            called = name or self._capture_name(tensor, consumer)
-            stand_in = self._placeholder(tensor.dtype.base_dtype, called, tensor.shape)
+            called = self._scoped(name) if name else self._capture_name(tensor, consumer)
+            stand_in = self._stand_in(tensor, called)
             stand_in._handle_data = tensor._handle_data
             self._captures[tensor] = stand_in
         return self._captures[tensor]
+
+    def _scoped(self, name: str) -> str:
+        """The name of a stand-in that the op which asks for it has a word for."""
+        return name
+
+    def _stand_in(self, tensor: Tensor, name: str) -> Tensor:
+        return self._placeholder(tensor.dtype.base_dtype, name, tensor.shape)
 
     def _check_not_inside(self, tensor: Tensor) -> None:
         """A tensor of a body that is drawn in this one has a value only while that runs."""
@@ -326,7 +333,7 @@ def reference(tensor: Tensor, references: _References) -> str:
         return references[tensor]
     position = tensor.value_index
     for arg in tensor.op.definition.outputs:
-        count = len(builder.arg_dtypes(arg, tensor.op.attrs))
+        count = len(op_defs.arg_dtypes(arg, tensor.op.attrs))
         if position < count:
             return f"{references[tensor.op]}:{arg.name}:{position}"
         position -= count
@@ -386,7 +393,7 @@ def body_of(
                     {"dtype": t, "shape": TensorShape(next(shapes, None))},
                     arg.name,
                 ).outputs[0]
-                for t in builder.arg_dtypes(arg, attrs)
+                for t in op_defs.arg_dtypes(arg, attrs)
             ]
             tensors[arg.name] = made
             inputs.extend(made)
@@ -471,7 +478,7 @@ def _add_body_node(
     position = 0
     tensors[node.name] = list(op.outputs)
     for arg in definition.outputs:
-        count = len(builder.arg_dtypes(arg, attrs))
+        count = len(op_defs.arg_dtypes(arg, attrs))
         tensors[f"{node.name}:{arg.name}"] = op.outputs[position : position + count]
         position += count
     return [(op, slot, text) for slot, text in back_edges]

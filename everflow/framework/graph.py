@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, op_def_protos, op_defs, tapes
 from everflow.framework.control_dependencies import give_threads_scopes
+from everflow.framework.errors import UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.framework.graph_scopes import GraphScopes
 from everflow.framework.op_defs import OpDef
@@ -242,7 +243,7 @@ class Graph(GraphScopes):
         compute_device: bool = True,
     ) -> Operation:
         """Add an operation. The functions of `tf.` and `tf.raw_ops` are easier to use: they infer attributes."""
-        from everflow.framework.builder import arg_dtypes, complete_attrs, output_dtypes  # builds on this module
+        from everflow.framework.builder import complete_attrs, output_dtypes  # builds on this module
 
         for index, tensor in enumerate(inputs):
             if not isinstance(tensor, Tensor):
@@ -252,12 +253,14 @@ class Graph(GraphScopes):
             k: attributes.from_proto(v) if isinstance(v, attributes.AttrValue) else v for k, v in (attrs or {}).items()
         }
         values = complete_attrs(definition, inputs, values)
-        wanted = [dtype for arg in definition.inputs for dtype in arg_dtypes(arg, values)]
+        wanted = [dtype for arg in definition.inputs for dtype in op_defs.arg_dtypes(arg, values)]
         for index, (tensor, dtype) in enumerate(zip(inputs, wanted)):
             if tensor.dtype.base_dtype != dtype.base_dtype:
                 raise ValueError(
                     f"Input #{index} of a {op_type!r} op was passed {tensor.dtype.name}, where {dtype.name} is expected: {tensor}"
                 )
+            if dtype._is_ref_dtype and not tensor.dtype._is_ref_dtype:
+                raise TypeError(f"Input #{index} of a {op_type!r} op must be a mutable tensor, not {tensor}")
         if dtypes is None:
             dtypes = output_dtypes(definition, values)
         return self.add_op(
@@ -343,6 +346,9 @@ class Graph(GraphScopes):
     def _append(self, op: Operation) -> None:
         if op._name in self._nodes_by_name:
             raise ValueError(f"Duplicate node name in graph: '{op._name}'")
+        removed = op._op_def.deprecated_at
+        if removed is not None and self._producer >= removed:
+            raise UnimplementedError(None, None, op._op_def.past_its_time(self._producer))
         op._id = len(self._ops)
         self._ops.append(op)
         self._nodes_by_name[op._name] = op

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, dtypes
-from everflow.framework.builder import arg_dtypes, output_dtypes
+from everflow.framework.builder import output_dtypes
 from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import canonical_name
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph import GRAPH_DEF_VERSION
-from everflow.framework.op_defs import OpDef
+from everflow.framework.op_defs import OpDef, arg_dtypes
 from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
@@ -206,16 +206,17 @@ class _Importer:
         self._check_nodes()
         self._check_returned(return_elements or ())
         first, names = len(self.graph._ops), dict(self.graph._names_in_use)
+        # A graph is as old as the oldest of its parts; what nodes may be may depend on it.
+        versions, before = self.graph_def.versions, (self.graph._producer, self.graph._min_consumer)
+        self.graph._producer = min(self.graph._producer, versions.producer)
+        self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
         try:
             closing = self._make_all()
             returned = None if return_elements is None else [self._returned(element) for element in return_elements]
         except Exception:
             self._take_back(first, names)
+            self.graph._producer, self.graph._min_consumer = before
             raise
-        # A graph is as old as the oldest of its parts.
-        versions = self.graph_def.versions
-        self.graph._producer = min(self.graph._producer, versions.producer)
-        self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
         for op, device in self.placed:
             self._place(op, device)
         for op in self.colocated:

@@ -80,8 +80,6 @@ def _items(structure: Structure) -> list[tuple[Any, Structure]]:
         return list(zip(structure._fields, structure, strict=True))
     if is_sequence(structure):
         values = enumerate(structure)
-        if isinstance(structure, abc.ItemsView):
-            return [pair for i, (key, value) in values for pair in ((f"{i}/key", key), (f"{i}/value", value))]
         return list(values)
     spec = getattr(structure, "_type_spec", None)
     parts = spec._to_components(structure) if spec is not None else structure._component_specs
@@ -373,6 +371,18 @@ def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Structu
 # --- up to a shallower structure
 
 
+# What differs, in words that programs may fill in themselves.
+_IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ = (
+    "The shallow structure goes deeper than the input, which has no parts here: it is a {}."
+)
+_STRUCTURES_HAVE_MISMATCHING_TYPES = "The two structures differ in sequence type: the input has a {input_type} where the shallow structure has a {shallow_type}."
+_STRUCTURES_HAVE_MISMATCHING_LENGTHS = "The two structures differ in sequence length: the input has {input_length} parts where the shallow structure has {shallow_length}."
+_INPUT_TREE_SMALLER_THAN_SHALLOW_TREE = (
+    "The input structure is shorter ({input_size}) than the shallow structure ({shallow_size})."
+)
+_SHALLOW_TREE_HAS_INVALID_KEYS = "The input_tree lacks keys that the shallow_tree has: {}."
+
+
 def _shallow_difference(
     shallow: Structure,
     deep: Structure,
@@ -383,33 +393,27 @@ def _shallow_difference(
     if not is_structure(shallow):
         return None
     if not is_structure(deep):
-        return (
-            TypeError,
-            f"The shallow structure goes deeper than the input, which has no parts here: it is a {type(deep)}.",
-        )
+        return TypeError, _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(deep))
     both_mappings = isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping)
     if (
         check_types
         and type(shallow) is not type(deep)
         and not _same_named_tuple_type(shallow, deep)
         and not both_mappings
+        and not (type(shallow) is tuple and _is_named_tuple(deep))
     ):
-        return TypeError, (
-            f"The two structures differ in sequence type: the input has a {type(deep)} where the shallow structure has a {type(shallow)}."
-        )
+        return TypeError, _STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(deep), shallow_type=type(shallow))
     shallow_items, deep_items = _items(shallow), _items(deep)
     if check_length and len(shallow_items) != len(deep_items):
-        return ValueError, (
-            f"The two structures differ in sequence length: the input has {len(deep_items)} parts "
-            f"where the shallow structure has {len(shallow_items)}."
+        return ValueError, _STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(
+            input_length=len(deep_items), shallow_length=len(shallow_items)
         )
     if len(shallow_items) > len(deep_items):
-        return (
-            ValueError,
-            f"The input structure is shorter ({len(deep_items)}) than the shallow structure ({len(shallow_items)}).",
+        return ValueError, _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE.format(
+            input_size=len(deep_items), shallow_size=len(shallow_items)
         )
     if check_types and both_mappings and (absent := [key for key in shallow if key not in deep]):
-        return ValueError, (f"The input_tree lacks keys that the shallow_tree has: {sorted(absent)}.")
+        return ValueError, _SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(absent))
     for _, branch, below in _branches(shallow, deep):
         if found := _shallow_difference(branch, below, check_types, is_structure, check_length):
             return found
@@ -523,6 +527,8 @@ def get_traverse_shallow_structure(
             return False
         parts = [get_traverse_shallow_structure(traverse_fn, value, expand_composites) for value in parts_of(structure)]
         return rebuilt(structure, parts)
+    if not is_structure(answer):
+        raise TypeError(f"traverse_fn must say True or False, or give a structure of these, not {answer!r}")
     # A structure of answers, one for each part.
     assert_shallow_structure(answer, structure, expand_composites=expand_composites)
     parts = []

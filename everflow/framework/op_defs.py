@@ -69,6 +69,20 @@ class OpDef:
             names.update(n for n in (arg.type_attr, arg.number_attr, arg.type_list_attr) if n)
         return names
 
+    def past_its_time(self, version: int) -> str:
+        """What to tell somebody who wants a node of it in a graph of a version that has done away with it."""
+        return f"'{self.name}' ops are for graphs before version {self.deprecated_at}; this one is of version {version}"
+
+
+def arg_dtypes(arg: ArgDef, attrs: dict[str, Any]) -> list[dtypes.DType]:
+    """The dtypes of the tensors of one argument."""
+    if arg.type_list_attr:
+        types = list(attrs[arg.type_list_attr])
+    else:
+        dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
+        types = [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
+    return [t._as_ref for t in types] if arg.is_ref else types
+
 
 @functools.cache
 def _facts() -> dict[str, dict]:

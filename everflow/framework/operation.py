@@ -85,6 +85,8 @@ class Tensor:
 
     # Makes numpy leave `array + tensor` to the tensor.
     __array_priority__ = 100
+    # Whether `==` compares values; `enable_tensor_equality` says so.
+    _USE_EQUALITY = False
 
     # Operators that ops/ installs; variables and sparse tensors take them from here.
     OVERLOADABLE_OPERATORS = {
@@ -274,7 +276,7 @@ class Reference:
         return id(self._wrapped)
 
 
-class _Inputs(tuple):
+class _InputList(tuple):
     """An op's inputs. A tuple that also equals a list of the same tensors, as TensorFlow's list type does."""
 
     def __eq__(self, other: Any) -> bool:
@@ -346,7 +348,7 @@ class Operation:
         self._graph = graph
         self._type = op_type
         self._name = name
-        self._inputs = _Inputs(inputs)
+        self._inputs = _InputList(inputs)
         self._control_inputs = list(control_inputs)
         self._control_outputs: list[Operation] = []
         self._device = ""
@@ -390,7 +392,7 @@ class Operation:
         return self._graph
 
     @property
-    def inputs(self) -> _Inputs:
+    def inputs(self) -> _InputList:
         """The tensors it takes."""
         return self._inputs
 
@@ -422,7 +424,13 @@ class Operation:
 
     @property
     def _input_types(self) -> list[DType]:
-        return [t.dtype.base_dtype for t in self._inputs]
+        """What types it takes: refs where its definition says so."""
+        position, refs = 0, set()
+        for arg in self._op_def.inputs if self._op_def.changes_refs else ():
+            count = len(op_defs.arg_dtypes(arg, self.attrs))
+            refs.update(range(position, position + count) if arg.is_ref else ())
+            position += count
+        return [t.dtype._as_ref if i in refs else t.dtype.base_dtype for i, t in enumerate(self._inputs)]
 
     @property
     def _output_types(self) -> list[int]:
@@ -526,7 +534,7 @@ class Operation:
             inputs[index]._consumers.remove(self)
         inputs[index] = tensor
         tensor._consumers.append(self)
-        self._inputs = _Inputs(inputs)
+        self._inputs = _InputList(inputs)
         self._graph._mutations += 1
 
     def _add_control_inputs(self, ops: Iterable[Operation]) -> None:

@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +70,24 @@ class TypeSpec:
         """The types of all the tensors that a value is made of."""
         return [flat for spec in _flat(self._component_specs) for flat in spec._flat_tensor_specs]
 
+    def _to_tensor_list(self, value: Any) -> list[Tensor]:
+        """The tensors that a value is made of."""
+        return list(_leaves(self._component_specs, self._to_components(value)))
+
+    def _from_tensor_list(self, tensor_list: Sequence[Tensor]) -> Any:
+        """A value of these tensors, which have to fit."""
+        specs = self._flat_tensor_specs
+        if len(specs) != len(tensor_list):
+            raise ValueError(f"A value of {self} is made of {len(specs)} tensors, not of {len(tensor_list)}")
+        for i, (spec, tensor) in enumerate(zip(specs, tensor_list)):
+            if not spec.is_compatible_with(tensor):
+                raise ValueError(f"Tensor {i}, {tensor}, is not what {spec} says")
+        return self._from_compatible_tensor_list(tensor_list)
+
+    def _from_compatible_tensor_list(self, tensor_list: Sequence[Tensor]) -> Any:
+        """A value of these tensors, which are known to fit."""
+        return self._from_components(_packed(self._component_specs, iter(tensor_list)))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TypeSpec) and type(self) is type(other) and self._key() == other._key()
 
@@ -110,6 +128,28 @@ def _flat(specs: Any) -> Iterator[TypeSpec]:
             yield from _flat(spec)
 
 
+def _leaves(specs: Any, parts: Any) -> Iterator[Tensor]:
+    """The tensors of a value's parts, in the order of their specs."""
+    if isinstance(specs, TensorSpec):
+        yield parts
+    elif isinstance(specs, TypeSpec):
+        yield from specs._to_tensor_list(parts)
+    else:
+        for key in specs if isinstance(specs, dict) else range(len(specs)):
+            yield from _leaves(specs[key], parts[key])
+
+
+def _packed(specs: Any, tensors: Iterator[Tensor]) -> Any:
+    """The parts of a value from its tensors."""
+    if isinstance(specs, TensorSpec):
+        return next(tensors)
+    if isinstance(specs, TypeSpec):
+        return specs._from_compatible_tensor_list([next(tensors) for _ in specs._flat_tensor_specs])
+    if isinstance(specs, dict):
+        return type(specs)((key, _packed(spec, tensors)) for key, spec in specs.items())
+    return type(specs)(_packed(spec, tensors) for spec in specs)
+
+
 def _fits(a: Any, b: Any) -> bool:
     return a.is_compatible_with(b) if isinstance(a, (TensorShape, dtypes.DType)) else a == b
 
@@ -145,6 +185,8 @@ class TensorSpec(TypeSpec):
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
         """The TensorSpec of a tensor."""
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"from_tensor wants a tensor, not {tensor!r}")
         return cls(tensor.shape, tensor.dtype, name or (tensor.op.name if hasattr(tensor, "op") else None))
 
     @property
@@ -186,5 +228,27 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         return spec
     if isinstance(value, Tensor) or hasattr(value, "_is_tensor_like"):
         return TensorSpec(value.shape, value.dtype.base_dtype)
+    for kind, converter in reversed(_converters):
+        if isinstance(value, kind) and (found := converter(value)) is not None:
+            return found
     array = np.asarray(value)
+    if array.dtype == object and not all(isinstance(part, (str, bytes)) for part in array.flat):
+        raise TypeError(f"A {type(value).__name__} has no TypeSpec: {value!r}")
+    if array.dtype == np.int64 and not isinstance(value, (np.ndarray, np.generic)):
+        array = array.astype(np.int32)  # what a Python number becomes
     return TensorSpec(array.shape, dtypes.as_dtype(array.dtype))
+
+
+# (class, function that gives the TypeSpec of its values, or None); later ones are asked first.
+_converters: list[tuple[type, Callable[[Any], TypeSpec | None]]] = []
+
+
+def register_type_spec_from_value_converter(
+    type_object: type, converter_fn: Callable[[Any], TypeSpec | None], allow_subclass: bool = False
+) -> None:
+    """Let values of a class have a TypeSpec: `converter_fn(value)`."""
+
+    def of_the_class(value: Any) -> TypeSpec | None:
+        return converter_fn(value) if allow_subclass or type(value) is type_object else None
+
+    _converters.append((type_object, of_the_class))

@@ -115,7 +115,7 @@ python.feature_column serialization                      : feature_column.serial
 python.feature_column utils                              : legacy.inner.feature_column feature_column.sequence_lengths
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
-python.framework      config                             : config config.experimental config.optimizer config.threading
+python.framework      config                             : config config.experimental config.optimizer config.threading legacy.inner.config
 python.framework      ops                                : legacy.inner.core.operations . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
                                                            profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \
@@ -332,7 +332,7 @@ python.platform       flags                              : platform.flags
 python.platform       gfile                              : platform.gfile
 python.platform       googletest test benchmark          : test legacy.inner.platform.testing
 python.platform       resource_loader                    : platform.resource_loader
-python.platform       self_check build_info              : sysconfig version
+python.platform       self_check build_info              : sysconfig version legacy.inner.platform.builds
 python.platform       sysconfig                          : sysconfig
 python.platform       tf_logging                         : platform.logging
 python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
@@ -404,6 +404,7 @@ python.util           deprecation decorator_utils        : platform.deprecation 
 python.util           dispatch                           : legacy.inner.util.dispatch
 python.util           example_parser_configuration       : legacy.inner.util.parser_configuration
 python.util           lock_util                          : legacy.inner.util.locks
+python.util           tf_stack                           : legacy.inner.util.stacks
 python.util           memory                             : legacy.inner.util.private_names
 python.util           nest                               : framework.nest legacy.inner.util.private_names
 python.util           object_identity                    : legacy.inner.util.object_identity
@@ -414,6 +415,7 @@ python.util           serialization                      : legacy.inner.keras
 python.util.protobuf  compare                            : legacy.inner.proto_comparison
 python.util           tf_export                          : platform.exports
 python.util           tf_contextlib tf_decorator tf_should_use function_utils all_util keyword_args : platform.decorators
+python.util           is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist

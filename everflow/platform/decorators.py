@@ -118,6 +118,8 @@ must_use_result_or_fatal = should_use_result
 
 def keyword_args_only(func):
     """The function, refusing arguments that come by position."""
+    if not callable(func):
+        raise ValueError(f"{func!r} is no function: is a decorator of it in the wrong order?")
 
     @functools.wraps(func)
     def by_keyword(*args, **kwargs):
@@ -154,12 +156,13 @@ def has_kwargs(fn) -> bool:
 
 
 def get_func_name(func) -> str:
-    """A name to show for a callable."""
-    while isinstance(func, functools.partial):
-        func = func.func
+    """A name to show for a callable: a method's with its class."""
     if not callable(func):
         raise ValueError("Argument must be callable")
-    return getattr(inspect.unwrap(func), "__name__", str(type(func)))
+    if isinstance(func, functools.partial):
+        return str(type(func))
+    inner = inspect.unwrap(func)
+    return getattr(inner, "__qualname__" if inspect.ismethod(inner) else "__name__", str(type(func)))
 
 
 def make_all(module_name, doc_string_modules=None) -> list[str]:

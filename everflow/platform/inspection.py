@@ -28,8 +28,9 @@ from inspect import (  # noqa: F401
     stack,
 )
 
-from everflow.platform.decorators import signature_of, unwrap
+from everflow.platform.decorators import unwrap
 
+FullArgSpec = inspect.FullArgSpec
 ArgSpec = collections.namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 
 
@@ -84,12 +85,13 @@ def _argspec_of_partial(partial):
 
 
 def getcallargs(*func_and_positional, **named):
-    """{name of an argument: its value} for a call of `func_and_positional[0]` with the rest, as `inspect.getcallargs`, with
-    what decorators decorate.
+    """{name of an argument: its value} for a call of `func_and_positional[0]` with the rest, as far as they are known: of
+    what has a name, with defaults for what isn't given; with what decorators decorate.
     """
     function, *positional = func_and_positional
     if inspect.ismethod(function):
         positional = [function.__self__, *positional]
-    bound = signature_of(getfullargspec(function)).bind(*positional, **named)
-    bound.apply_defaults()
-    return dict(bound.arguments)
+    spec = getfullargspec(function)
+    defaults = spec.defaults or ()
+    found = dict(zip(spec.args[len(spec.args) - len(defaults) :], defaults, strict=True))
+    return {**found, **(spec.kwonlydefaults or {}), **named, **dict(zip(spec.args, positional, strict=False))}

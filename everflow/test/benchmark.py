@@ -32,6 +32,10 @@ def benchmark_config():
     return config
 
 
+# All benchmarks that there are to run.
+GLOBAL_BENCHMARK_REGISTRY: set[type] = set()
+
+
 class Benchmark:
     """Subclasses have methods `benchmarkX` that call `run_op_benchmark` or `report_benchmark`.
 
@@ -46,12 +50,17 @@ class Benchmark:
     def __init__(self):
         super().__init__()
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if not cls.is_abstract():
+            GLOBAL_BENCHMARK_REGISTRY.add(cls)
+
     @classmethod
     def is_abstract(cls):
         """Whether it is the base class rather than a benchmark to run."""
         return cls is Benchmark
 
-    def _name(self, overwrite_name=None):
+    def _get_name(self, overwrite_name=None):
         if overwrite_name is not None:
             return f"{type(self).__name__}.{overwrite_name}"
         for frame in inspect.stack():
@@ -69,12 +78,7 @@ class Benchmark:
         self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None, metrics=None
     ):
         """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
-        name = self._name(name)
-        shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
-        words = "Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s"
-        logging.info(words, name, *shown, extras, metrics)
-        numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
-        sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
+        report_benchmark(self._get_name(name), iters, cpu_time, wall_time, throughput, extras, metrics)
 
     def run_op_benchmark(
         self,
@@ -112,7 +116,18 @@ class Benchmark:
         throughput = mbs / median if mbs else None
         self.report_benchmark(iters=min_iters, wall_time=median, extras=extras, name=name, throughput=throughput)
         measured = {"iters": min_iters, "throughput": throughput or 0.0, "wall_time": median}
-        return {**measured, "extras": extras, "name": self._name(name)}
+        return {**measured, "extras": extras, "name": self._get_name(name)}
+
+
+def report_benchmark(name, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, metrics=None):
+    """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
+    if not isinstance(extras or {}, dict):
+        raise TypeError(f"extras must be a dictionary, not {extras!r}")
+    shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
+    words = "Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s"
+    logging.info(words, name, *shown, extras, metrics)
+    numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
+    sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
 
 
 def _entry(name, numbers, extras, metrics):
@@ -134,9 +149,7 @@ def _entry(name, numbers, extras, metrics):
 def run_benchmarks(pattern):
     """Run the methods `benchmarkX` of all Benchmarks whose `module.Class.benchmarkX` matches; "all" is all of them."""
     pattern = "." if pattern == "all" else pattern
-    kinds = list(Benchmark.__subclasses__())
-    for kind in kinds:
-        kinds.extend(kind.__subclasses__())
+    for kind in sorted(GLOBAL_BENCHMARK_REGISTRY, key=lambda kind: kind.__name__):
         for name in dir(kind):
             if (
                 name.startswith("benchmark")

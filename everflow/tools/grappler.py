@@ -4,19 +4,27 @@ don't need it: they rewrite when they plan.
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph import Graph
 from everflow.framework.graph_surgery import extract_sub_graph
 from everflow.framework.importer import import_graph_def
 from everflow.kernels import registry
 from everflow.ops.functions.inlining import inlined
-from everflow.protos.config_pb2 import ConfigProto
+from everflow.protos.config_pb2 import ConfigProto, RunMetadata, RunOptions
+from everflow.protos.device_properties_pb2 import NamedDevice
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
+from everflow.protos.step_stats_pb2 import StepStats
+from everflow.protos.tensor_shape_pb2 import TensorShapeProto
+from everflow.protos.variable_pb2 import VariableDef
 from everflow.runtime.process_options import PROCESS
+from everflow.runtime.session import Session
 from everflow.tools.graph_files import node_name_from_input
 from everflow.tools.graph_transforms import TransformGraph
 
@@ -75,6 +83,8 @@ def OptimizeGraph(
 def _outputs(metagraph: MetaGraphDef) -> list[str]:
     """The nodes that a MetaGraph is run for: those of its collection, of its signatures, or those that nobody takes."""
     named = list(metagraph.collection_def["train_op"].node_list.value) if "train_op" in metagraph.collection_def else []
+    if named:  # what collections name is to be kept besides
+        named += [name for each in metagraph.collection_def.values() for name in each.node_list.value]
     for signature in metagraph.signature_def.values():
         named += [info.name for info in signature.outputs.values()]
     if not named:
@@ -83,38 +93,73 @@ def _outputs(metagraph: MetaGraphDef) -> list[str]:
     return list(dict.fromkeys(map(node_name_from_input, named)))
 
 
+class TensorProperties(NamedTuple):
+    """What is known of an output: its type, as protos number types, and its shape, as a proto."""
+
+    dtype: int
+    shape: TensorShapeProto
+
+
 class Item:
-    """A MetaGraph, and what can be asked of it."""
+    """A MetaGraph with something to run, and what can be asked of it."""
 
     def __init__(
         self, metagraph: MetaGraphDef, ignore_colocation: bool = True, ignore_user_placement: bool = False
     ) -> None:
+        if "train_op" not in metagraph.collection_def and not metagraph.signature_def:
+            raise InvalidArgumentError(None, None, "The MetaGraph has no collection 'train_op', which says what to run")
         self._metagraph = metagraph
+        self._ignores_colocation = ignore_colocation
+        self._graph_seen, self._made = b"", object()
 
     metagraph = property(lambda self: self._metagraph)
+
+    @property
+    def tf_item(self) -> object:
+        """What stands for it as it is now: another object once the MetaGraph has changed."""
+        now = self._metagraph.SerializeToString(deterministic=True)
+        if now != self._graph_seen:
+            self._graph_seen, self._made = now, object()
+        return self._made
+
+    def _graph(self) -> Graph:
+        with Graph().as_default() as graph:
+            import_graph_def(self._metagraph.graph_def, name="")
+        return graph
 
     def IdentifyImportantOps(self, sort_topologically: bool = False) -> list[str]:
         """The names of the nodes that its outputs need."""
         return [node.name for node in extract_sub_graph(self._metagraph.graph_def, _outputs(self._metagraph)).node]
 
-    def GetOpProperties(self) -> dict[str, list[Any]]:
-        """{name: (type, shape) of each output} of its nodes."""
-        with Graph().as_default() as graph:
-            import_graph_def(self._metagraph.graph_def, name="")
-        return {op.name: [(t.dtype, t.shape) for t in op.outputs] for op in graph.get_operations()}
+    def GetOpProperties(self) -> dict[str, list[TensorProperties]]:
+        """{name: what is known of each output} of its nodes."""
+        return {
+            op.name: [TensorProperties(t.dtype.as_datatype_enum, t.shape.as_proto()) for t in op.outputs]
+            for op in self._graph().get_operations()
+        }
 
     def GetColocationGroups(self) -> list[list[str]]:
-        """The names of nodes that must be on one device, group by group."""
+        """The names of nodes that must be on one device, group by group: those that share a variable's memory, and those
+        that ask for it where that isn't to be ignored.
+        """
         groups: dict[str, list[str]] = {}
-        for node in self._metagraph.graph_def.node:
-            for group in node.attr["_class"].list.s if "_class" in node.attr else ():
-                owner = group.decode().removeprefix("loc:@")
-                groups.setdefault(owner, [owner]).append(node.name)
-        return list(groups.values())
+        for op in self._graph().get_operations():
+            owners = [t.op.name for t, kind in zip(op.inputs, op._input_types, strict=True) if kind._is_ref_dtype]
+            if not self._ignores_colocation:
+                owners += [group.decode().removeprefix("loc:@") for group in op.attrs.get("_class", ())]
+            for owner in dict.fromkeys(owners):
+                group = groups.setdefault(owner, [owner])
+                if op.name not in group:
+                    group.append(op.name)
+        return [group for group in groups.values() if len(group) > 1]
+
+
+# How many operations a core does at once, as an estimate counts it: a GPU's is a group of small ones.
+_OPS_AT_ONCE = {"CPU": 1, "GPU": 64}
 
 
 class Cluster:
-    """The devices of this process."""
+    """The devices of this process, or some that are only described."""
 
     def __init__(
         self,
@@ -123,7 +168,13 @@ class Cluster:
         disable_timeline: bool = True,
         devices: Sequence[Any] | None = None,
     ) -> None:
-        self._devices = PROCESS.logical_devices() if devices is None else list(devices)
+        self._devices = _own_devices() if devices is None else list(devices)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.Shutdown()
 
     def Shutdown(self) -> None:
         """Let go of the devices."""
@@ -141,6 +192,54 @@ class Cluster:
         """{name: the devices that it can run on} of an item's nodes."""
         names = [device.name for device in self._devices]
         return {node.name: list(names) for node in item.metagraph.graph_def.node}
+
+    def EstimatePerformance(self, device: NamedDevice) -> float:
+        """How many operations a device may do in a nanosecond, by what is said of it."""
+        properties = device.properties
+        return properties.num_cores * properties.frequency * _OPS_AT_ONCE.get(properties.type, 1) / 1000.0
+
+    def MeasureCosts(self, item: Item) -> tuple[list[Any], float, StepStats]:
+        """(costs of ops that nobody counted, seconds of a run, what the run tells of its nodes)."""
+        with Session(graph=item._graph()) as session:
+            for name in _initializers(item.metagraph):
+                session.run(name)
+            metadata = RunMetadata()
+            options = RunOptions(trace_level=RunOptions.FULL_TRACE)
+            start = time.perf_counter()
+            session.run(_outputs(item.metagraph), options=options, run_metadata=metadata)
+            return [], time.perf_counter() - start, metadata.step_stats
+
+    def DeterminePeakMemoryUsage(self, item: Item) -> dict[str, tuple[int, list[tuple[str, int, int, int, int]]]]:
+        """{device: (most bytes at once, (node, output, bytes, when made, when last used) of each tensor then)}, where
+        all that is made stays until the end.
+        """
+        needed = set(item.IdentifyImportantOps())
+        held = [
+            (op.name, index, t.shape.num_elements() * t.dtype.size, 0, 1)
+            for op in item._graph().get_operations()
+            if op.name in needed
+            for index, t in enumerate(op.outputs)
+            if t.shape.is_fully_defined()
+        ]
+        return {device.name: (sum(each[2] for each in held), held) for device in self._devices}
+
+
+def _own_devices() -> list[NamedDevice]:
+    found = []
+    for device in PROCESS.logical_devices():
+        named = NamedDevice(name=device.name)
+        named.properties.type = device.device_type
+        named.properties.num_cores = os.cpu_count() or 1
+        found.append(named)
+    return found
+
+
+def _initializers(metagraph: MetaGraphDef) -> list[str]:
+    """The ops that give a MetaGraph's variables values."""
+    if "variables" not in metagraph.collection_def:
+        return []
+    kept = metagraph.collection_def["variables"].bytes_list.value
+    return [VariableDef.FromString(each).initializer_name for each in kept]
 
 
 def Provision(

@@ -19,6 +19,7 @@ from everflow.ops.checks.shapes import assert_scalar
 from everflow.ops.control_flow import Assert
 from everflow.ops.functions.python import py_func as _py_func
 from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions as _squeezed
+from everflow.platform.compat import as_text
 from everflow.platform.deprecation import deprecated
 
 
@@ -187,7 +188,7 @@ def prepend_name_scope(name, import_scope):
     """A node's name as it is inside a scope; control inputs and colocations keep their marks."""
     if not import_scope:
         return name
-    mark, rest = _MARKED.match(name).groups()
+    mark, rest = _MARKED.match(as_text(name)).groups()
     return f"{mark}{import_scope.rstrip('/')}/{rest}"
 
 
@@ -195,7 +196,7 @@ def strip_name_scope(name, export_scope):
     """A node's name without the scope it is in."""
     if not export_scope:
         return name
-    mark, rest = _MARKED.match(name).groups()
+    mark, rest = _MARKED.match(as_text(name)).groups()
     return mark + rest.removeprefix(export_scope.rstrip("/") + "/")
 
 

@@ -48,7 +48,10 @@ class OpDefLibrary:
         }
         for attr in definition.inferred_attrs() & set(given):
             raise TypeError(f"Attr {attr!r} of a {op_type_name!r} op follows from its inputs: it can't be given")
-        return builder.apply_op(op_type_name, name, **given)
+        op = builder.create(definition, name, given)
+        if len(definition.outputs) == 1 and not op.outputs:
+            return []
+        return builder.structured_outputs(definition, op)
 
 
 def _check(op_def: op_def_pb2.OpDef) -> None:

@@ -19,10 +19,22 @@ def ProtoEq(a: Any, b: Any) -> bool:
 
 
 def NormalizeNumberFields(pb: Message) -> Message:
-    """The proto itself, its floats written with as many digits as they hold."""
-    text = text_format.MessageToString(pb, float_format=".8g", double_format=".17g")
-    pb.Clear()
-    return text_format.Parse(text, pb)
+    """The proto itself, with so many digits of its floats only that those which differ by rounding are equal."""
+    for field, value in pb.ListFields():
+        if field.type not in (field.TYPE_FLOAT, field.TYPE_DOUBLE, field.TYPE_MESSAGE):
+            continue
+        if field.type == field.TYPE_MESSAGE:
+            held = value.values() if hasattr(value, "values") else value if field.is_repeated else [value]
+            for part in held:
+                if isinstance(part, Message):
+                    NormalizeNumberFields(part)
+        else:
+            digits = 6 if field.type == field.TYPE_FLOAT else 7
+            if field.is_repeated:
+                value[:] = [round(number, digits) for number in value]
+            else:
+                setattr(pb, field.name, round(value, digits))
+    return pb
 
 
 def assertProtoEqual(

@@ -57,5 +57,10 @@ def _subscribed(tensor: Tensor, effects: Sequence[Callable]) -> Tensor:
     return made
 
 
+def _is_subscribed_identity(tensor: Tensor) -> bool:
+    """Whether a tensor stands for one that somebody subscribed to."""
+    return _is_subscription(tensor.op)
+
+
 def _is_subscription(op: Operation) -> bool:
     return op.type == "Identity" and op.name.endswith(f"/{_SCOPE}Identity")

@@ -7,11 +7,13 @@ import contextlib
 import functools
 import inspect
 import itertools
+import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Combination = collections.OrderedDict
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
 
 
 class TestCombination:
@@ -121,7 +123,10 @@ class _Generated:
     def __set_name__(self, owner: type, name: str) -> None:
         delattr(owner, name)
         for combination in self._combinations:
-            label = "_".join(_letters(part) for item in combination.items() for part in item)
+            label = "_".join(
+                f"{_letters(key, place)}_{_letters(value, place)}"
+                for place, (key, value) in enumerate(combination.items())
+            )
             method = _with_arguments(self._test, combination, self._kinds)
             method.__name__ = f"{name}_test_{label}"
             setattr(owner, method.__name__, method)
@@ -135,8 +140,9 @@ def expanded(owner: type) -> type:
     return owner
 
 
-def _letters(value: Any) -> str:
-    return "".join(letter for letter in str(value) if letter.isalnum())
+def _letters(value: Any, place: int) -> str:
+    """A value in the name of a test: its letters, with the argument's place for addresses, which differ from run to run."""
+    return "".join(letter for letter in _ADDRESS.sub(str(place), str(value)) if letter.isalnum())
 
 
 def _with_arguments(test: Callable, combination: Combination, kinds: tuple[TestCombination, ...]) -> Callable:

@@ -34,6 +34,9 @@ class TraceableStack:
     def __init__(self, existing_stack: list[TraceableObject] | None = None) -> None:
         self._stack = list(existing_stack or [])
 
+    def __len__(self) -> int:
+        return len(self._stack)
+
     def push_obj(self, obj: Any, offset: int = 0) -> int:
         """Put a thing on top, with where the caller is."""
         traceable = TraceableObject(obj)

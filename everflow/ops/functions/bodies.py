@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from everflow.framework import dtypes, nest, op_defs
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import Body, DrawnFunction, FuncGraph, body_of
@@ -13,6 +15,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.framework.tensor_values import TensorValue
 from everflow.ops import array
 
 _numbers = itertools.count(1)
@@ -29,6 +32,10 @@ VARIABLE_SCOPES = (("__varscope",), ("__variable_store",))
 
 # Collections that a body shares with the graph around it; of the others it has a copy.
 SHARED = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, *VARIABLE_SCOPES)
+
+# Types of eager tensors that are no numbers or strings, and how many values one may have to be known in a body.
+_OPAQUE = (dtypes.resource, dtypes.variant)
+_MOST_KNOWN = 128
 
 
 class Deferred(NamedTuple):
@@ -153,10 +160,27 @@ class BodyGraph(FuncGraph):
         )
         return f"{inside}/{tensor.op.name}"
 
+    def _scoped(self, name):
+        return f"{self._name_stack}/{name}" if self._name_stack else name
+
+    def _stand_in(self, tensor, name):
+        if not tensor.is_eager or tensor.dtype in _OPAQUE or tensor.shape.num_elements() > _MOST_KNOWN:
+            return super()._stand_in(tensor, name)
+        # It doesn't change any more, so what is small may be known while the body is drawn: shapes follow from it.
+        attrs = {"dtype": tensor.dtype, "value": TensorValue(array=np.asarray(tensor.numpy()), dtype=tensor.dtype)}
+        return self._at_root(
+            lambda: Graph.add_op(self, op_defs.get("Const"), [], [tensor.dtype], attrs, name).outputs[0]
+        )
+
     def _placeholder(self, dtype, name, shape=None):
+        return self._at_root(lambda: super(BodyGraph, self)._placeholder(dtype, name, shape))
+
+    def _at_root(self, make):
+        """What `make()` draws, outside of scopes and waiting for nothing."""
         stack, self._name_stack = self._name_stack, ""
         try:
-            return super()._placeholder(dtype, name, shape)
+            with self.control_dependencies(None):
+                return make()
         finally:
             self._name_stack = stack
 

@@ -133,8 +133,6 @@ def run_functions_eagerly(run_eagerly):
 class Function:
     """What `tf.function` makes: call it, or ask for one of its traces with `get_concrete_function`."""
 
-    # Whether the second trace leaves sizes open, where they may be left open; else the third does.
-    _relaxes_early = False
     # What the FunctionDefs of its traces bear besides.
     _attributes: dict | None = None
     # Whether traces hold what makes the tensors of the graph around that they use.
@@ -190,6 +188,12 @@ class Function:
         original = getattr(self, "_converted_from", None)
         python_function = self._python_function if original is None else original[0]
         return FunctionSpec.from_function_and_signature(python_function, self._input_signature, original is not None)
+
+    _function_spec = property(lambda self: self.function_spec)
+    _function_attributes = property(lambda self: self._attributes or {})
+    _stateful_fn = property(
+        lambda self: self if self._traces else None, doc="What holds the traces, once there are some."
+    )
 
     @property
     def flat_input_signature(self):
@@ -328,15 +332,8 @@ class Function:
         graph = get_default_graph()
         traces = self._traces.setdefault(graph, {})
         kind = self._kind(flat, structure)
-        if (
-            kind not in traces
-            and self._relax_shapes
-            and self._input_signature is None
-            and (traces or self._relaxes_early)
-        ):
-            relaxed = self._relaxed_trace(traces, flat, structure)
-            if relaxed is not None:
-                return relaxed
+        if kind not in traces and traces and self._relax_shapes and self._input_signature is None:
+            return self._relaxed_trace(traces, flat, structure)
         if kind not in traces:
             # A body that uses nothing of the one it was called in first is the same in any other.
             shared = self._shared.setdefault(_outermost(graph), {})
@@ -350,9 +347,7 @@ class Function:
         return traces[kind]
 
     def _relaxed_trace(self, traces, flat, structure):
-        """A trace that leaves sizes open in which calls differ; None where this one differs from no other in sizes
-        only.
-        """
+        """A trace that leaves sizes open in which calls differ, not counting the very first one."""
         known = self._specs(flat, structure)
         shapes = [
             value.shape if isinstance(value, (Tensor, TensorSpec)) and value is spec else None
@@ -364,10 +359,9 @@ class Function:
         ]
         key = ("relaxed", *kinds, _shape_of_structure(structure))
         if key not in traces:
-            traces[key] = (shapes, None)
-            return None
+            traces[key] = (shapes, self._first_trace(flat, structure))
         before, trace = traces[key]
-        if trace is None or not all(a is None or a.is_compatible_with(b) for a, b in zip(before, shapes, strict=True)):
+        if not all(a is None or a.is_compatible_with(b) for a, b in zip(before, shapes, strict=True)):
             wider = [
                 None if a is None else a.most_specific_compatible_shape(b) for a, b in zip(before, shapes, strict=True)
             ]
@@ -394,7 +388,8 @@ class Function:
                 raise ValueError(
                     f"{self._name!r} tried to create variables on non-first calls: make them outside of it, or on its first call and keep them"
                 )
-            kwargs["use_resource"] = True
+            if "use_resource" in kwargs:  # a variable of version 2 is of that kind anyway
+                kwargs["use_resource"] = True
             value = kwargs.get("initial_value")
             if isinstance(value, Tensor) and isinstance(value.graph, BodyGraph):
                 kwargs["initial_value"] = self._initial_value(value)
@@ -498,8 +493,6 @@ class FunctionCache:
 
 class UnliftedFunction(Function):
     """What `defun` makes: a trace that makes variables is the one that is called."""
-
-    _relaxes_early = True
 
     def __init__(
         self,

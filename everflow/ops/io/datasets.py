@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
-from everflow.framework.builder import arg_dtypes
+from everflow.framework.op_defs import arg_dtypes
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.ops.shape_rules import scalar_output
 

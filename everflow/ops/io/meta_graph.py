@@ -47,8 +47,10 @@ def ops_used_by_graph_def(graph_def):
 
 def stripped_op_list_for_graph(graph_def):
     """The definitions of the op types that a GraphDef uses, as an OpList."""
-    found = [op_defs.find(op) for op in ops_used_by_graph_def(graph_def)]
-    return OpList(op=[op_def_protos.to_proto(d) for d in found if d is not None])
+    used = {op: op_defs.find(op) for op in ops_used_by_graph_def(graph_def)}
+    if unknown := [op for op, definition in used.items() if definition is None]:
+        raise ValueError(f"The graph uses op types that are not registered: {', '.join(unknown)}")
+    return OpList(op=[op_def_protos.to_proto(definition) for definition in used.values()])
 
 
 def strip_graph_default_valued_attrs(meta_graph_def):

@@ -25,7 +25,7 @@ def enable_tensor_equality() -> None:
         >>> tf.enable_tensor_equality()
         >>> tf.disable_tensor_equality()
     """
-    _compare(_equal_values, _unequal_values)
+    _compare(_equal_values, _unequal_values, True)
 
 
 def disable_tensor_equality() -> None:
@@ -39,10 +39,11 @@ def disable_tensor_equality() -> None:
         >>> tf.constant(1.0) == tf.constant(1.0)
         False
     """
-    _compare(_is, _is_not)
+    _compare(_is, _is_not, False)
 
 
-def _compare(equal: Any, unequal: Any) -> None:
+def _compare(equal: Any, unequal: Any, by_value: bool) -> None:
+    Tensor._USE_EQUALITY = by_value
     for kind in (Tensor, Variable):
         kind.__eq__ = equal  # type: ignore[method-assign]
         kind.__ne__ = unequal  # type: ignore[method-assign]

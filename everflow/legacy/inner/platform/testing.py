@@ -27,8 +27,10 @@ from absl.testing.absltest import (
 )
 from absl.testing.absltest import main as g_main
 
+from everflow.test.benchmark import GLOBAL_BENCHMARK_REGISTRY, run_benchmarks
 from everflow.test.benchmark import Benchmark as TensorFlowBenchmark
-from everflow.test.benchmark import run_benchmarks
+from everflow.test.benchmark import report_benchmark as _global_report_benchmark
+from everflow.test.benchmark import run_benchmarks as _run_benchmarks
 from everflow.test.environment import _unused_port as pick_unused_port
 from everflow.test.environment import get_temp_dir as GetTempDir
 from everflow.test.environment import main as benchmarks_main

@@ -14,7 +14,7 @@ class GroupLock:
         if num_groups < 1:
             raise ValueError(f"A lock needs one group at least, not {num_groups}.")
         self._changed = threading.Condition()
-        self._holders = [0] * num_groups
+        self._group_member_counts = [0] * num_groups
 
     @contextlib.contextmanager
     def group(self, group_id: int) -> Iterator[None]:
@@ -29,16 +29,16 @@ class GroupLock:
         """Wait until no other group holds the lock, and take it."""
         self._check(group_id)
         with self._changed:
-            self._changed.wait_for(lambda: not any(n for i, n in enumerate(self._holders) if i != group_id))
-            self._holders[group_id] += 1
+            self._changed.wait_for(lambda: not any(n for i, n in enumerate(self._group_member_counts) if i != group_id))
+            self._group_member_counts[group_id] += 1
 
     def release(self, group_id: int) -> None:
         """Give it back, once for each `acquire`."""
         self._check(group_id)
         with self._changed:
-            self._holders[group_id] -= 1
+            self._group_member_counts[group_id] -= 1
             self._changed.notify_all()
 
     def _check(self, group_id: int) -> None:
-        if not 0 <= group_id < len(self._holders):
-            raise ValueError(f"Group {group_id} of a lock with the groups 0 to {len(self._holders) - 1}.")
+        if not 0 <= group_id < len(self._group_member_counts):
+            raise ValueError(f"Group {group_id} of a lock with the groups 0 to {len(self._group_member_counts) - 1}.")

@@ -1,10 +1,46 @@
-"""Names that programs take from TensorFlow's modules `nest`, `tf_inspect` and `memory` of `python.util`, private ones among them."""
+"""Names that programs take from TensorFlow's modules `nest`, `tf_inspect`, `tf_decorator`, `function_utils`, `memory` and
+`is_in_graph_mode` of `python.util`, private ones among them.
+"""
 
 import inspect as _inspect
 
 from everflow.framework.nest import _is_named_tuple as _is_namedtuple
+from everflow.framework.nest import _items as _yield_sorted_items
+from everflow.framework.nest import _sorted_keys as _sorted
+from everflow.framework.nest import parts_of as _yield_value
+from everflow.framework.nest import rebuilt as _sequence_like
+from everflow.framework.scopes import executing_eagerly
+from everflow.protos.config_pb2 import ConfigProto
 
-__all__ = ["_inspect", "_is_namedtuple", "dismantle_ordered_dict"]
+__all__ = [
+    "IS_IN_GRAPH_MODE",
+    "_has_tf_decorator_attr",
+    "_inspect",
+    "_is_namedtuple",
+    "_sequence_like",
+    "_sorted",
+    "_yield_sorted_items",
+    "_yield_value",
+    "dismantle_ordered_dict",
+    "get_disabled_rewriter_config",
+]
+
+
+def IS_IN_GRAPH_MODE():
+    """Whether operations are drawn rather than run."""
+    return not executing_eagerly()
+
+
+def _has_tf_decorator_attr(obj):
+    """Whether a function says what it decorates."""
+    return hasattr(obj, "_tf_decorator")
+
+
+def get_disabled_rewriter_config():
+    """The configuration, as bytes, in which no graph is rewritten."""
+    config = ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return config.SerializeToString()
 
 
 def dismantle_ordered_dict(ordered_dict):
