@@ -388,11 +388,11 @@ python.training.saving saveable_object saveable_object_util functional_saver : t
 python.training       saver_test_utils                   : legacy.inner.tracking.savers
 python.training       tensorboard_logging                : summary.tensorboard_logging
 python.training.experimental loss_scale                  : legacy.inner.tracking.loss_scales train.loss_scale
-python.training.tracking base                            : legacy.inner.tracking.base
-python.training.tracking data_structures                 : train.containers
+python.training.tracking base                            : legacy.inner.tracking.base ops.variables.trackable
+python.training.tracking data_structures                 : ops.variables.containers
 python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils
 python.training.tracking graph_view                      : legacy.inner.tracking.graph_view
-python.training.tracking tracking                        : legacy.inner.tracking.tracking
+python.training.tracking tracking                        : legacy.inner.tracking.tracking ops.variables.auto_trackable
 python.training.tracking util                            : legacy.inner.tracking.saving
 python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.inspection \
                                                            keras.engine.tracked_attributes
