@@ -113,6 +113,9 @@ class SavedObjects:
         self.constants = []  # captured tensors
         for thing in list(self.objects):
             for concrete in concrete_functions(thing):
+                if not getattr(concrete.graph, "saveable", True):  # what was loaded is no body being traced
+                    why = "; ".join(sorted(concrete.graph.saving_errors))
+                    raise ValueError(f"The function {concrete.name.decode()} can't be saved: {why}")
                 for tensor in concrete.captured_inputs:
                     self._note_captured(tensor)
 
