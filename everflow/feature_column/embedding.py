@@ -9,7 +9,7 @@ from everflow.feature_column.categorical import WeightedCategoricalColumn
 from everflow.feature_column.columns import DenseColumn, SequenceDenseColumn, TensorSequenceLengthPair, assert_steps
 from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
 from everflow.framework import dtypes
-from everflow.framework.scopes import add_to_collection, get_collection, name_scope
+from everflow.framework.scopes import add_to_collection, executing_eagerly, get_collection, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops.nn.embedding import safe_embedding_lookup_sparse
@@ -190,12 +190,18 @@ def shared_embedding_columns(categorical_columns, shared_embedding_collection_na
 
     Raises:
         ValueError: If columns don't go together, or a number isn't possible.
+        RuntimeError: When executing eagerly.
 
     Example:
         >>> columns = [tf.feature_column.categorical_column_with_identity(key, 10) for key in ("watched", "wanted")]
         >>> len(tf.feature_column.shared_embedding_columns(columns, 4))
         2
     """
+    if executing_eagerly():
+        raise RuntimeError(
+            "Columns that share a table look it up in a graph's collections: they need a graph, or `shared_embeddings` "
+            "of TensorFlow 2 instead"
+        )
     settings = with_initializer(settings)
     name = shared_name(categorical_columns, shared_embedding_collection_name)
     return [

@@ -45,7 +45,12 @@ def deserialize_feature_column(config, custom_objects=None, columns_by_name=None
         raise ValueError(f"There is no class of columns {config['class_name']!r}")
     known = {} if columns_by_name is None else columns_by_name
     made = cls._from_config(config["config"], custom_objects, known)
-    return known.setdefault(f"{type(made).__name__}:{made.name}", made)
+    return known.setdefault(_column_name_with_class_name(made), made)
+
+
+def _column_name_with_class_name(fc):
+    """By which name a column is known while others are read; its name inside TensorFlow."""
+    return f"{type(fc).__name__}:{fc.name}"
 
 
 def deserialize_feature_columns(configs, custom_objects=None):

@@ -17,7 +17,6 @@ from everflow.framework.scopes import (
 )
 from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
-from everflow.keras.engine.tracked_attributes import TrackedAttributes
 from everflow.layers import experimental
 from everflow.ops.variables import scope as scopes
 from everflow.ops.variables.module import Module
@@ -72,7 +71,7 @@ class Layer(base_layer.Layer):
     # `add_weight` and its kin made, not layers inside.
 
     def __setattr__(self, name, value):
-        super(TrackedAttributes, self).__setattr__(name, value)
+        object.__setattr__(self, name, value)
 
     def _holdings(self):
         return []

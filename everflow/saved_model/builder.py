@@ -211,14 +211,19 @@ def _check_signatures(signature_def_map):
         if key in (constants.INIT_OP_SIGNATURE_KEY, constants.TRAIN_OP_SIGNATURE_KEY):
             raise KeyError(f"SignatureDef map key {key!r} is one that SavedModel keeps for itself: take another one")
         for info in [*signature.inputs.values(), *signature.outputs.values()]:
-            if info.WhichOneof("encoding") is None:
-                raise AssertionError(
-                    f"A TensorInfo of signature {key!r} says neither name, coo_sparse nor composite_tensor: {info}"
-                )
-            if info.WhichOneof("encoding") == "composite_tensor":
-                continue
-            if info.dtype == 0:
-                raise AssertionError(f"A TensorInfo of signature {key!r} has no dtype: {info}")
+            _check_tensor_info(key, info)
+
+
+def _check_tensor_info(key, info):
+    if info.WhichOneof("encoding") is None:
+        raise AssertionError(
+            f"A TensorInfo of signature {key!r} says neither name, coo_sparse nor composite_tensor: {info}"
+        )
+    if info.WhichOneof("encoding") == "composite_tensor":
+        for component in info.composite_tensor.components:
+            _check_tensor_info(key, component)
+    elif info.dtype == 0:
+        raise AssertionError(f"A TensorInfo of signature {key!r} has no dtype: {info}")
 
 
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):

@@ -15,6 +15,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops.functions.bodies import unique_name
 from everflow.ops.functions.wrapped import pruned, separate_body
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.variable import VariableV2
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
@@ -23,7 +24,6 @@ from everflow.saved_model import constants
 from everflow.saved_model.loader import get_asset_tensors, get_init_op
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.utils import get_tensor_from_tensor_info
-from everflow.train.tracking import AutoTrackable
 
 _REFS = ("Variable", "VariableV2")
 # What changes a ref variable, and what does that to a resource.

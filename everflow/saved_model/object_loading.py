@@ -24,13 +24,15 @@ from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.gradients import call
 from everflow.ops.functions.resources import TrackableAsset, TrackableResource
 from everflow.ops.functions.traced import Function
+from everflow.ops.variables.auto_trackable import AutoTrackable
+from everflow.ops.variables.trackable import is_trackable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.saved_model import constants
 from everflow.saved_model.graph_loading import load_graph
 from everflow.saved_model.loader import parse_saved_model
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.structured_values import decode
-from everflow.train.tracking import AutoTrackable, is_trackable, read_object_graph
+from everflow.train.tracking import read_object_graph
 
 
 def load_v2(export_dir, tags=None):

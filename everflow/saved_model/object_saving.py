@@ -25,6 +25,7 @@ from everflow.ops.functions.resources import CapturableResource, TrackableAsset
 from everflow.ops.functions.traced import Function
 from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.ops.lookup.static import IdTableWithHashBuckets
+from everflow.ops.variables.trackable import is_trackable
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
@@ -38,7 +39,7 @@ from everflow.saved_model.structured_values import encode
 from everflow.saved_model.utils import get_or_create_assets_dir, get_or_create_variables_dir
 from everflow.train.object_checkpoint import ObjectSaver
 from everflow.train.optimizer import Optimizer
-from everflow.train.tracking import ObjectTree, children_of, is_trackable
+from everflow.train.tracking import ObjectTree, children_of
 
 _ArgSpec = collections.namedtuple(
     "FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"]
@@ -112,6 +113,9 @@ class SavedObjects:
         self.constants = []  # captured tensors
         for thing in list(self.objects):
             for concrete in concrete_functions(thing):
+                if not getattr(concrete.graph, "saveable", True):  # what was loaded is no body being traced
+                    why = "; ".join(sorted(concrete.graph.saving_errors))
+                    raise ValueError(f"The function {concrete.name.decode()} can't be saved: {why}")
                 for tensor in concrete.captured_inputs:
                     self._note_captured(tensor)
 

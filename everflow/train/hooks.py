@@ -249,12 +249,11 @@ class GlobalStepWaiterHook(StepHook):
 
     def before_run(self, run_context):
         if not self._worker_is_started:
-            self._wait(run_context.session)
+            if self._wait_until_step > 0:
+                self._wait(run_context.session)
             self._worker_is_started = True
 
     def _wait(self, session):
-        if self._wait_until_step <= 0:
-            return
         told = 0
         logging.info("Waiting for global step %d before starting training.", self._wait_until_step)
         while (step := session.run(self._global_step_tensor)) < self._wait_until_step:

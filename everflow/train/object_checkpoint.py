@@ -9,10 +9,11 @@ from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
 from everflow.ops.array.constants import constant
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.saveables import NoRestoreSaveable, PythonStateSaveable
+from everflow.ops.variables.trackable import is_trackable
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
-from everflow.train import containers  # noqa: F401  lists and dicts that are attributes become such as it follows
 from everflow.train.checkpoint_state import write_state
 from everflow.train.restore_status import (
     CheckpointLoadStatus,
@@ -24,10 +25,8 @@ from everflow.train.saver_graph import by_device
 from everflow.train.saving.functional_saver import MultiDeviceSaver
 from everflow.train.tracking import (
     OBJECT_GRAPH_KEY,
-    AutoTrackable,
     ObjectTree,
     children_of,
-    is_trackable,
     read_object_graph,
 )
 

@@ -43,9 +43,16 @@ class CheckpointLoadStatus:
         while waiting:
             node_id = waiting.pop(0)
             here = dict(children_of(matched[node_id]))
+            look_up = getattr(
+                matched[node_id], "_lookup_dependency", here.get
+            )  # an object may make what it is asked for
             for child in self._proto.nodes[node_id].children:
-                if child.local_name in here and child.node_id not in matched:
-                    matched[child.node_id] = here[child.local_name]
+                if child.node_id in matched:
+                    continue
+                found = here.get(child.local_name)
+                found = look_up(child.local_name) if found is None else found
+                if found is not None:
+                    matched[child.node_id] = found
                     waiting.append(child.node_id)
         for node_id, optimizer in list(matched.items()):
             for slot in self._proto.nodes[node_id].slot_variables:
@@ -56,11 +63,12 @@ class CheckpointLoadStatus:
 
     def _attributes(self):
         """[(id, key, object, saveable)] for what is both here and in the file."""
+        matched = self._match()  # may make objects, which the tree then has
         tree = ObjectTree(self._root)
         here = {(id(tree.objects[i]), name): saveable for i, name, _, saveable, _ in tree.saveables()}
         return [
             (node_id, attribute.checkpoint_key, thing, here[id(thing), attribute.name])
-            for node_id, thing in self._match().items()
+            for node_id, thing in matched.items()
             for attribute in self._proto.nodes[node_id].attributes
             if (id(thing), attribute.name) in here
         ]

@@ -51,6 +51,11 @@ class ResourceVariableSaveable(SaveableObject):
 
     def __init__(self, var, slice_spec, name):
         self.var = var
+        if isinstance(var, Tensor):  # what a variable's read gave
+            self.handle_op = var.op.inputs[0] if var.op.type == "ReadVariableOp" else var
+            spec = SaveSpec(var, slice_spec, name, dtype=var.dtype, device=self.handle_op.device)
+            super().__init__(var, [spec], name)
+            return
         self.handle_op = var.handle
         # What was made eagerly has no read to run again: its value is taken when it is saved.
         read = var.read_value if var.handle.is_eager else var._graph_element
@@ -184,11 +189,9 @@ def saveables_for(name, thing):
         tensor = internal_convert_to_tensor(thing, as_ref=True)
         if not _comes_from_variable(tensor):
             raise TypeError(f"`var_list` must hold variables only; {thing} is none")
-        info = thing._get_save_slice_info() if isinstance(thing, Variable) else None
-        if info is not None:
-            yield ReferenceVariableSaveable(thing.value(), info.spec, name, op=tensor)
-        else:
-            yield ReferenceVariableSaveable(tensor, "", name)
+        # A part of a variable that is given by itself, under a name, is saved as a whole.
+        make = ReferenceVariableSaveable if tensor.op.type in _REF_VARIABLES else ResourceVariableSaveable
+        yield make(tensor, "", name)
 
 
 def _same_whole(parts):

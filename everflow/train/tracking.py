@@ -14,52 +14,15 @@ import functools
 from google.protobuf.message import DecodeError
 
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.framework import attachments
 from everflow.framework.errors import DataLossError
-from everflow.ops.variables.module import Module, NoDependency
+from everflow.ops.variables.auto_trackable import branches
 from everflow.ops.variables.saveables import PythonStringStateSaveable, SaveableObject
-from everflow.ops.variables.trackable import Trackable, is_trackable
 from everflow.ops.variables.variable import Variable
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
 from everflow.train.saver_graph import VARIABLE_VALUE, saveables_of
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
-
-
-# What becomes of lists and dicts that are set as attributes of an AutoTrackable, by type; containers.py enters it.
-WRAPPERS: dict = {}
-
-
-class NotTrackable:
-    """Base class of objects that checkpoints pass over, also where an attribute holds them."""
-
-
-class AutoTrackable(Trackable):
-    """Base class of objects whose attributes are what hangs on them, but for those set as `NoDependency(value)`."""
-
-    def __setattr__(self, name, value):
-        untracked = self.__dict__.setdefault("_untracked_names", set())
-        if isinstance(value, NoDependency) or not self.__dict__.get("_is_tracking", True):
-            untracked.add(name)
-        else:
-            untracked.discard(name)
-            if type(value) in WRAPPERS:
-                value = WRAPPERS[type(value)](value)
-        super().__setattr__(name, value.value if isinstance(value, NoDependency) else value)
-        attachments.joined(self)
-
-    def _no_dependency(self, value):
-        return NoDependency(value)
-
-    def _checkpoint_children(self):
-        untracked = self.__dict__.get("_untracked_names", ())
-        own = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in untracked and name != "_named_children" and not isinstance(value, NotTrackable)
-        }
-        return _branches(own.items()) + super()._checkpoint_children()
 
 
 class PythonState(abc.ABC):
@@ -97,18 +60,8 @@ def children_of(thing):
     if hasattr(thing, "_checkpoint_children"):
         return thing._checkpoint_children()
     if isinstance(thing, (list, tuple)):
-        return _branches(enumerate(thing))
-    if isinstance(thing, dict):
-        return _branches(thing.items())
-    if not isinstance(thing, Module):
-        return []
-    untracked = vars(thing).get("_untracked_names", ())
-    return _branches((name, value) for name, value in vars(thing).items() if name not in untracked)
-
-
-def _branches(items):
-    """Those of (name, value) pairs whose value can be a branch of the tree."""
-    return [(str(name), value) for name, value in items if is_trackable(value) or isinstance(value, (list, dict))]
+        return branches(enumerate(thing))
+    return branches(thing.items()) if isinstance(thing, dict) else []
 
 
 def slot_of(optimizer, variable, slot_name):

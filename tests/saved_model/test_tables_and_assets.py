@@ -7,8 +7,8 @@ import pytest
 import everflow as tf
 from everflow.eager.mode import disable_eager_execution, enable_eager_execution
 from everflow.ops.functions.resources import TrackableAsset
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.saved_model.loader import parse_saved_model
-from everflow.train.tracking import AutoTrackable
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,10 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
-from everflow.train import containers
-from everflow.train.containers import ListWrapper, _DictWrapper
-from everflow.train.tracking import AutoTrackable, NoDependency, NotTrackable
+from everflow.ops.variables import containers
+from everflow.ops.variables.auto_trackable import AutoTrackable, NotTrackable
+from everflow.ops.variables.containers import ListWrapper, _DictWrapper
+from everflow.ops.variables.trackable import NoDependency
 
 
 @pytest.fixture(autouse=True)

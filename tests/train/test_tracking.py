@@ -4,7 +4,8 @@ import pytest
 
 import everflow as tf
 from everflow.contrib.checkpoint import List
-from everflow.train.tracking import AutoTrackable, NoDependency, Trackable
+from everflow.ops.variables.auto_trackable import AutoTrackable
+from everflow.ops.variables.trackable import NoDependency, Trackable
 
 
 def names(thing):

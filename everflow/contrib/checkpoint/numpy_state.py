@@ -6,7 +6,8 @@ import io
 
 import numpy as np
 
-from everflow.train.tracking import AutoTrackable, PythonState
+from everflow.ops.variables.auto_trackable import AutoTrackable
+from everflow.train.tracking import PythonState
 
 
 class _Array(PythonState):
@@ -44,3 +45,11 @@ class NumpyState(AutoTrackable):
             super().__setattr__(name, _Array(value))
         else:
             super().__setattr__(name, value)
+
+    def _lookup_dependency(self, name):
+        """What hangs here under a name; an array that only the checkpoint has comes into being."""
+        found = super()._lookup_dependency(name)
+        if found is None:
+            found = _Array(np.zeros([]))
+            super().__setattr__(name, found)
+        return found

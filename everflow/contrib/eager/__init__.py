@@ -52,13 +52,13 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops.functions.traced import defun, function
 from everflow.ops.gradients.custom import custom_gradient
 from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.variables.auto_trackable import AutoTrackable as Checkpointable
 from everflow.ops.variables.eager_store import EagerVariableStore
 from everflow.ops.variables.resource import ResourceVariable as Variable
 from everflow.ops.variables.template import make_template_internal as make_template
 from everflow.test.modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
 from everflow.test.modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from everflow.train.object_checkpoint import Checkpoint
-from everflow.train.tracking import AutoTrackable as Checkpointable
 
 if TYPE_CHECKING:  # loads grpc
     from everflow.config.connecting import experimental_connect_to_host as connect_to_remote_host

@@ -14,9 +14,9 @@ from everflow.ops.checks import values as check
 from everflow.ops.control_flow import cond
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.functions.traced import defun
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.initializers import zeros_initializer
 from everflow.ops.variables.scope import get_variable, variable_scope
-from everflow.train.tracking import AutoTrackable
 
 
 class Metric(AutoTrackable):

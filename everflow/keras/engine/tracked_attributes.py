@@ -6,12 +6,11 @@ import functools
 
 from everflow.framework import attachments, nest
 from everflow.keras.backend.state import track_variable
+from everflow.ops.variables.containers import TrackableDataStructure, wrap_or_unwrap
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.resource import UnreadVariable
-from everflow.ops.variables.trackable import TrackableReference
+from everflow.ops.variables.trackable import NoDependency, TrackableReference
 from everflow.ops.variables.variable import Variable
-from everflow.train.containers import TrackableDataStructure
-from everflow.train.tracking import NoDependency
 
 
 def untracked(method):
@@ -46,17 +45,19 @@ class TrackedAttributes:
 
     def __setattr__(self, name, value):
         is_tracked = self.__dict__.get("_is_tracking", True) and not name.startswith("__")
+        given = value
         if isinstance(value, NoDependency):
             value = value.value
             # Its weights are the layer's, though checkpoints pass it over.
             is_tracked = is_tracked and isinstance(value, (Variable, Module))
             self.__dict__.setdefault("_passed_over", set()).add(name)
-        elif is_tracked and "_passed_over" in self.__dict__:
-            self._passed_over.discard(name)
+        elif is_tracked:
+            given = value = wrap_or_unwrap(value)
+            if "_passed_over" in self.__dict__:
+                self._passed_over.discard(name)
         if is_tracked:
             self._remember(name, value)
-        super().__setattr__(name, value)
-        attachments.joined(self)
+        super().__setattr__(name, given)
 
     def __delattr__(self, name):
         self._forget(name)

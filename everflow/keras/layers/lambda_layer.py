@@ -11,7 +11,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.base_layer import Layer, map_shapes
 from everflow.keras.generic import deserialize_keras_object, get_custom_objects
 from everflow.ops.variables.scope import variable_creator_scope
-from everflow.train.tracking import NoDependency
+from everflow.ops.variables.trackable import NoDependency
 
 # Functions that this process wrote into a config, lambdas by their code and others by name: only these are found again.
 # Code that comes in a file is never run.

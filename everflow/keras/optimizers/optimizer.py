@@ -193,6 +193,7 @@ class Optimizer:
             K.track_variable(slot)
             slots[slot_name] = slot
             self._weights.append(slot)
+            attachments.joined(self)
         return slots[slot_name]
 
     def get_slot(self, var, slot_name):

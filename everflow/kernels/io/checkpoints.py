@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node
 
 
+def _path(value: Strings) -> str:
+    """A checkpoint's name; with a scheme it may be one of this machine's files all the same."""
+    return _text(value).removeprefix("file://")
+
+
 def _text(value: Strings) -> str:
     return (value.item() if isinstance(value, np.ndarray) else value).decode()
 
@@ -62,7 +67,7 @@ def save_v2(
     work = Work(
         f"Saving {os.path.basename(_text(prefix))}", sum(getattr(tensor, "nbytes", 0) for tensor in tensors), "bytes"
     )
-    writer = BundleWriter(_text(prefix), work)
+    writer = BundleWriter(_path(prefix), work)
     try:
         for name, part, tensor, dtype in zip(names, parts, tensors, node.input_dtypes[3:]):
             array = to_numpy(tensor, dtype.base_dtype)
@@ -83,7 +88,7 @@ def save_v2(
 def restore_v2(
     prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, *, dtypes: list[DType]
 ) -> list[AnyTensor]:
-    reader, names = open_checkpoint(_text(prefix)), _texts(tensor_names)
+    reader, names = open_checkpoint(_path(prefix)), _texts(tensor_names)
     with Work(f"Restoring {os.path.basename(_text(prefix))}", unit="bytes") as work:
         if isinstance(reader, BundleReader):
             reader.work, work.total = work, sum(reader.size(name) for name in names if reader.has(name)) or None
@@ -112,8 +117,8 @@ def _restored(reader: BundleReader | OldCheckpointReader, name: str, part: str, 
 
 @kernel("MergeV2Checkpoints")
 def merge_v2_checkpoints(checkpoint_prefixes: Strings, destination_prefix: Strings, *, delete_old_dirs: bool) -> None:
-    prefixes = _texts(checkpoint_prefixes)
-    merge_bundles(prefixes, _text(destination_prefix))
+    prefixes = [prefix.removeprefix("file://") for prefix in _texts(checkpoint_prefixes)]
+    merge_bundles(prefixes, _path(destination_prefix))
     if delete_old_dirs:
         for folder in {os.path.dirname(p) for p in prefixes}:
             # Another writer's files may be there still; then it stays.

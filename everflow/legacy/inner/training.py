@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from everflow.contrib.framework.remapping import load_embedding_initializer as _load_embedding_initializer
 from everflow.formats.bundle import index_name
-from everflow.framework import dtypes
 from everflow.framework.errors import NotFoundError
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
-from everflow.ops.variables.initializers import ones_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
-from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
 from everflow.ops.variables.variable import Variable, _all_saveable_objects
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer as _load_and_remap_matrix_initializer
 from everflow.platform.signatures import takes
@@ -32,7 +29,6 @@ from everflow.train.warm_starting import _variables_by_name as _get_grouped_vari
 __all__ = [
     "_create_saver_from_imported_meta_graph",
     "checkpoint_exists_internal",
-    "_MultiStepStopAfterNEvalsHook",
     "_import_meta_graph_with_return_elements",
     "saver_from_object_based_checkpoint",
     "update_checkpoint_state_internal",
@@ -49,10 +45,7 @@ __all__ = [
     "_load_embedding_initializer",
     "_prefix_to_checkpoint_path",
     "_warm_start_var_with_vocab",
-    "get_or_create_steps_per_run_variable",
 ]
-_STEPS_PER_RUN = "steps_per_run"
-_HOOKS = "hooks"
 
 
 def _get_saver_or_default() -> Saver:
@@ -70,26 +63,6 @@ def _get_saver_or_default() -> Saver:
 def _prefix_to_checkpoint_path(prefix: str, format_version: int) -> str:
     """The file by which one knows that a checkpoint of this name is there."""
     return index_name(prefix) if format_version == SaverDef.V2 else prefix
-
-
-def get_or_create_steps_per_run_variable():
-    """The local variable that says how many steps a call of `run` makes, 1 unless a program sets another number."""
-    graph = get_default_graph()
-    collection = f"{_HOOKS}_{_STEPS_PER_RUN}"
-    found = graph.get_collection(collection)
-    if len(found) > 1:
-        raise RuntimeError(f"The collection {collection!r} has {len(found)} variables, where one is wanted")
-    if found:
-        return found[0]
-    with graph.as_default(), graph.name_scope(None), variable_scope(_HOOKS, reuse=AUTO_REUSE, use_resource=True):
-        return get_variable(
-            _STEPS_PER_RUN,
-            [],
-            dtypes.int32,
-            ones_initializer(),
-            trainable=False,
-            collections=[collection, GraphKeys.LOCAL_VARIABLES],
-        )
 
 
 def _infer_var_name(var) -> str:
@@ -159,24 +132,3 @@ def saver_from_object_based_checkpoint(
     if missing:
         raise NotFoundError(None, None, f"{checkpoint_path} has no variables that were called {missing}")
     return cached_saver or Saver({keys[name]: v for name, v in variables.items()}, builder=builder)
-
-
-class _MultiStepStopAfterNEvalsHook(_StopAfterNEvalsHook):
-    """Stops an evaluation after so many batches, of which a run does several; the last runs do as many as are left."""
-
-    def __init__(self, num_evals: int | None, steps_per_run: int = 1) -> None:
-        super().__init__(num_evals)
-        self._steps_per_run_initial_value = steps_per_run
-
-    def begin(self) -> None:
-        self._steps_per_run_variable = get_or_create_steps_per_run_variable()
-
-    def after_create_session(self, session, coord) -> None:
-        each = self._steps_per_run_initial_value
-        self._steps_per_run_variable.load(each if self._num_evals is None else min(each, self._num_evals), session)
-
-    def after_run(self, run_context, run_values) -> None:
-        super().after_run(run_context, run_values)
-        if self._num_evals is not None:
-            left = self._num_evals - run_values.results["evals_completed"]
-            self._steps_per_run_variable.load(min(max(left, 1), self._steps_per_run_initial_value), run_context.session)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import re
 
-from everflow.framework import attachments, nest
+from everflow.framework import nest
 from everflow.framework.scopes import name_scope
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.variable import Variable
 
 
@@ -15,14 +16,7 @@ def _snake_case(name):
     return re.sub(r"\B(?=[A-Z][a-z])|(?<=[a-z\d])(?=[A-Z])", "_", name).lower()
 
 
-class NoDependency:
-    """Around a value that is set as an attribute of an object that checkpoints follow: it is kept there, but not saved."""
-
-    def __init__(self, value):
-        self.value = value
-
-
-class Module:
+class Module(AutoTrackable):
     """Base class of objects that hold variables, in attributes or in lists and dicts there.
 
     Args:
@@ -52,19 +46,6 @@ class Module:
         self._name = name
         with name_scope(name) as scope:
             self._scope_name = scope
-
-    def __setattr__(self, name, value):
-        if isinstance(value, NoDependency):
-            self.__dict__.setdefault("_untracked_names", set()).add(name)
-            value = value.value
-        elif "_untracked_names" in self.__dict__:
-            self._untracked_names.discard(name)
-        super().__setattr__(name, value)
-        attachments.joined(self)
-
-    def _no_dependency(self, value):
-        """A value to be set as an attribute that checkpoints pass over."""
-        return NoDependency(value)
 
     name = property(lambda self: self._name)
 

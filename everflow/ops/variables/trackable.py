@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 
 from everflow.framework import attachments, dtypes
-from everflow.ops.variables.module import Module
 from everflow.ops.variables.variable import Variable
 
 TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
@@ -13,10 +12,17 @@ TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"
 
 def is_trackable(value):
     """Whether a value can be a branch of the tree by itself."""
-    return isinstance(value, (Variable, Module)) or (
+    return isinstance(value, Variable) or (
         not isinstance(value, type)
         and (hasattr(value, "_checkpoint_children") or hasattr(value, "_gather_saveables_for_checkpoint"))
     )
+
+
+class NoDependency:
+    """Around a value that is set as an attribute of an object that checkpoints follow: it is kept there, but not saved."""
+
+    def __init__(self, value):
+        self.value = value
 
 
 class Trackable:

@@ -20,8 +20,8 @@ from everflow.keras.saving import hdf5
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.saved_model.constants import KERAS_ATTR
 from everflow.ops.functions.traced import Function
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.saved_model.object_saving import save as save_object
-from everflow.train.tracking import AutoTrackable
 
 
 def save(model, filepath, overwrite=True, include_optimizer=True, signatures=None):

@@ -4,13 +4,16 @@ what was saved.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import executing_eagerly, get_default_session
+from everflow.framework.shapes import TensorShape
 from everflow.keras import backend
 from everflow.legacy.inner.tracking.graph_view import ObjectGraphView
 from everflow.ops.array.constants import constant
+from everflow.ops.variables.initializers import glorot_uniform_initializer, zeros_initializer
 from everflow.ops.variables.template import capture_dependencies
 from everflow.ops.variables.variable import Variable
 from everflow.platform import compat
@@ -100,14 +103,29 @@ def add_variable(
     trainable: bool = True,
 ) -> Variable:
     """A variable that hangs on an object under its name."""
-    from everflow.keras.engine.base_layer import Layer  # makes variables as layers do
-
-    def made(name: str, shape: Any, dtype: Any, initializer: Any, **settings: Any) -> Variable:
-        return Layer().add_weight(name, shape, dtype=dtype, initializer=initializer, **settings)
-
     return trackable._add_variable_with_custom_getter(
-        name=name, shape=shape, dtype=dtype, initializer=initializer, getter=made, trainable=trainable
+        name=name, shape=shape, dtype=dtype, initializer=initializer, getter=_default_getter, trainable=trainable
     )
+
+
+def _default_getter(
+    name: str,
+    shape: Any,
+    dtype: Any,
+    initializer: Any = None,
+    partition_info: Any = None,
+    **kwargs: Any,
+) -> Variable:
+    """A resource variable of a shape; of a value's, where the initializer is one."""
+    dtype = dtypes.as_dtype(dtype)
+    if initializer is None:
+        initializer = glorot_uniform_initializer() if dtype.is_floating else zeros_initializer()
+    if isinstance(initializer, type):
+        initializer = initializer()
+    if callable(initializer):
+        parts = {} if partition_info is None else {"partition_info": partition_info}
+        initializer = functools.partial(initializer, TensorShape(shape).as_list(), dtype=dtype, **parts)
+    return Variable(initializer, name=name, dtype=dtype.base_dtype, use_resource=True, **kwargs)
 
 
 class _ObjectGraphProtoPrettyPrinter:

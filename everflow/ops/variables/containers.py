@@ -10,11 +10,8 @@ import copy
 import operator
 
 from everflow.framework import attachments
+from everflow.ops.variables.trackable import NoDependency, Trackable, is_trackable
 from everflow.ops.variables.variable import Variable
-from everflow.train import tracking
-from everflow.train.tracking import AutoTrackable, NoDependency, Trackable, is_trackable
-
-Checkpointable = AutoTrackable
 
 
 class _UntrackableError(ValueError):
@@ -87,7 +84,7 @@ def wrap_or_unwrap(value):
     """A list or dict as one that checkpoints follow; what `NoDependency` holds; anything else as it is."""
     if isinstance(value, NoDependency):
         return value.value
-    wrapper = tracking.WRAPPERS.get(type(value))
+    wrapper = WRAPPERS.get(type(value))
     return value if wrapper is None else wrapper(value)
 
 
@@ -112,6 +109,13 @@ def _checked(value, where):
     value = wrap_or_unwrap(value)
     if not is_trackable(value):
         raise _UntrackableError(value, where)
+    return _claimed(value)
+
+
+def _claimed(value):
+    """An element of a container; layers of `tf.layers` there make their variables as resources."""
+    if hasattr(value, "_use_resource_variables"):
+        value._use_resource_variables = True
     return value
 
 
@@ -243,7 +247,7 @@ class _Wrapper(TrackableDataStructure):
         self._not_saved = set()  # the ids of what came as NoDependency
 
     def _taken(self, value):
-        unwrapped = wrap_or_unwrap(value)
+        unwrapped = _claimed(wrap_or_unwrap(value))
         if isinstance(value, NoDependency):
             self._not_saved.add(id(unwrapped))
         return unwrapped
@@ -454,4 +458,5 @@ _DICT_READING = "__getitem__ __len__ __iter__ __contains__ __eq__ __ne__ get key
 for _name in f"{_DICT_READING} pop popitem clear setdefault".split():
     setattr(_DictWrapper, _name, _reading(_name, dict))
 
-tracking.WRAPPERS.update({list: ListWrapper, dict: _DictWrapper, collections.OrderedDict: _DictWrapper})
+# What becomes of lists and dicts that are set as attributes, by type.
+WRAPPERS: dict = {list: ListWrapper, dict: _DictWrapper, collections.OrderedDict: _DictWrapper}
