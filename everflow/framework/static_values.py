@@ -18,6 +18,8 @@ from everflow.framework.shapes import TensorShape, broadcast_gradient_axes, unkn
 if TYPE_CHECKING:
     from everflow.framework.operation import Operation
 
+# Of a value with no more elements than this, a function that is traced for it knows what it is.
+_MAX_CAPTURED = 128
 # Subgraphs with larger values than this are not evaluated while building.
 _MAX_ELEMENTS = 1 << 16
 
@@ -59,6 +61,19 @@ def _value_of(tensor: Tensor) -> np.ndarray | None:
 
 def _const(tensor: Tensor) -> np.ndarray:
     return tensor.op.attrs["value"].array
+
+
+def _outside(tensor: Tensor) -> Tensor | None:
+    """What an input of a function's body stands for, of the graph around it; None for what is no capture."""
+    captures = getattr(tensor.graph, "_captures", None)
+    return next((outside for outside, inside in (captures or {}).items() if inside is tensor), None)
+
+
+def _captured(tensor: Tensor) -> np.ndarray | None:
+    """The value of a small eager tensor that a body captured. It is as a constant there."""
+    outside = _outside(tensor)
+    small = outside is not None and outside.is_eager and (outside.shape.num_elements() or 0) <= _MAX_CAPTURED
+    return _value_of(outside) if small and outside is not None else None
 
 
 def _static_shape(tensor: Tensor) -> np.ndarray | None:
@@ -141,6 +156,7 @@ def _concat_offset(tensor: Tensor) -> np.ndarray | None:
 
 _CONSTANT: dict[str, Callable[..., Any]] = {
     "Const": _const,
+    "Placeholder": _captured,
     "Shape": _static_shape,
     "Size": _static_size,
     "Rank": _static_rank,
@@ -184,6 +200,20 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return _as_shape(tensor, constant_value)
 
 
+def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:
+    """Set what is known of a shape that is a tensor as a tensor's static shape, where its rule doesn't know it whole:
+    rules don't see what bodies capture.
+    """
+    if not tensor.is_eager and not tensor.shape.is_fully_defined() and isinstance(shape, Tensor):
+        tensor.set_shape(constant_value_as_shape(shape))
+
+
+def shaped(tensor: Tensor, shape: Any) -> Tensor:
+    """The tensor, with what is known of a shape that is a tensor as its static shape."""
+    maybe_set_static_shape(tensor, shape)
+    return tensor
+
+
 def known_shape(tensor: Tensor) -> TensorShape:
     """The TensorShape that a vector of sizes holds, as far as constant subgraphs and shapes of inputs show it."""
     return _as_shape(tensor, known_value)
@@ -205,6 +235,8 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
     if tensor.is_eager:
         return TensorShape([int(s) if s >= 0 else None for s in np.asarray(tensor)])
     op = tensor.op
+    if value_of is constant_value and op.type == "Placeholder" and (outside := _outside(tensor)) is not None:
+        return _as_shape(outside, value_of)
     if op.type == "Shape":
         return op.inputs[0].shape
     if op.type == "ShapeN" and value_of is not constant_value:
@@ -279,6 +311,8 @@ def _evaluate(
     value = None
     if op.type == "Const":
         value = op.attrs["value"].array
+    elif op.type == "Placeholder":
+        value = _captured(tensor)
     elif op.type == "Shape" or op.type == "ShapeN" and (depth == 0 or pieced):
         shape = op.inputs[tensor.value_index].shape
         if shape.is_fully_defined():

@@ -15,9 +15,8 @@ from everflow.framework.dtypes import DType, int32
 from everflow.framework.functions import FuncGraph
 from everflow.framework.graph_surgery import _node_of as _node_name
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import Dimension, TensorShape
-from everflow.framework.static_values import constant_value_as_shape, is_tensor
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.array.basic import broadcast_static_shape as broadcast_shape
 from everflow.ops.array.constants import _from_shape as _tensor_shape_tensor_conversion_function
@@ -42,7 +41,6 @@ __all__ = [
     "is_broadcast_compatible",
     "is_constant",
     "is_device_spec",
-    "maybe_set_static_shape",
     "shape_tensor",
 ]
 DeviceSpecV1 = DeviceSpec
@@ -82,12 +80,6 @@ def convert_to_eager_tensor(value: Any, ctx: Any, dtype: DType | None = None) ->
 def is_constant(tensor_or_op: Any) -> bool:
     """Whether a tensor, or the operation that makes it, is a constant."""
     return getattr(tensor_or_op, "op", tensor_or_op).type == "Const"
-
-
-def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:
-    """Set what is known of a shape that is a tensor as a tensor's static shape, where that is not known whole."""
-    if not executing_eagerly() and not tensor.shape.is_fully_defined() and is_tensor(shape):
-        tensor.set_shape(constant_value_as_shape(shape_tensor(shape)))
 
 
 class BatchableTypeSpec(TypeSpec):

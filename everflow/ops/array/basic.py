@@ -16,7 +16,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
-from everflow.framework.static_values import known_shape, known_value
+from everflow.framework.static_values import known_shape, known_value, shaped
 from everflow.ops.array.constants import constant
 from everflow.ops.array.ragged_rows import has_ragged_form, takes_ragged
 from everflow.ops.shape_rules import scalar_output
@@ -198,7 +198,7 @@ def reshape(tensor, shape, name=None):
         array([[1, 2, 3],
                [4, 5, 6]], dtype=int32)
     """
-    return raw.Reshape(tensor=tensor, shape=shape, name=name)
+    return shaped(raw.Reshape(tensor=tensor, shape=shape, name=name), shape)
 
 
 @shape_rule("Reshape")
@@ -543,7 +543,7 @@ def fill(dims, value, name=None):
         array([[9, 9, 9],
                [9, 9, 9]], dtype=int32)
     """
-    return raw.Fill(dims=dims, value=value, name=name)
+    return shaped(raw.Fill(dims=dims, value=value, name=name), dims)
 
 
 @shape_rule("Fill")

@@ -16,7 +16,7 @@ from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
 from everflow.ops.control_flow.grouping import no_op
-from everflow.ops.control_flow.primitives import check_pairs, merge, switch
+from everflow.ops.control_flow.primitives import check_pairs, merge, switch, with_common_indices
 from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
@@ -76,6 +76,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             original_true = _unpack_singleton(original_true)
             result_true, result_false = _unpack_singleton(result_true), _unpack_singleton(result_false)
             original_false = _unpack_singleton(original_false)
+        result_true, result_false = with_common_indices(
+            [result_true, result_false], [lambda: context_true, lambda: context_false]
+        )
         _check_alike(result_true, result_false, original_true, original_false)
         flat_true = nest.flatten(result_true, expand_composites=True)
         flat_false = nest.flatten(result_false, expand_composites=True)

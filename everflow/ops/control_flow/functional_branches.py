@@ -15,7 +15,7 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.control_flow.contexts import mark_for_lowering
-from everflow.ops.control_flow.primitives import check_pairs
+from everflow.ops.control_flow.primitives import check_pairs, with_common_indices
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
     BodyGraph,
@@ -68,11 +68,11 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
             raise TypeError("default must be callable.")
         functions.append(default)
     with name_scope(name, "case", [branch_index]), name_scope("indexed_case") as scope:
-        if branch_index.dtype.base_dtype != dtypes.int32:
-            raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
         if executing_eagerly():
             index = int(branch_index)
             return functions[index if 0 <= index < len(functions) else -1]()
+        if branch_index.dtype.base_dtype != dtypes.int32:
+            raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
         return functional_case(branch_index, functions, scope)
 
 
@@ -103,6 +103,9 @@ def _functions_in_order(branch_fns):
 def _chosen(selector, branches, scope, what, by_index):
     """The results of the branch that is chosen when run."""
     first = branches[0]
+    structures = with_common_indices([b.structure for b in branches], [b.graph.as_default for b in branches])
+    for branch, structure in zip(branches, structures):
+        branch.structure, branch.outputs = structure, nest.flatten(structure, expand_composites=True)
     for other in branches[1:]:
         try:
             nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
@@ -113,9 +116,9 @@ def _chosen(selector, branches, scope, what, by_index):
                 raise TypeError(f"{what} must return values of the same dtypes: {a}, {b}")
     captured = list(dict.fromkeys(t for branch in branches for t in branch.graph._captures))
     functions = [branch.define(captured) for branch in branches]
-    op = _build(
-        selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope
-    )
+    shapes = _common_shapes([b.outputs for b in branches])
+    with control_dependencies([op for branch in branches for op in branch.graph.control_captures]):
+        op = _build(selector, captured, functions, first.outputs, shapes, by_index, scope)
     if output_all_intermediates():
         bodies = [function.body() for function in functions]
         _give_more(op, functions, bodies, [intermediates_of(body) for body in bodies], get_default_graph())

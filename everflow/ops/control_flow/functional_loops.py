@@ -114,7 +114,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         define(again.body(inputs + stand_ins, outputs + stand_ins), again.name, graph),
     )
     kept = [counter.shape, limit.shape, *invariants, *(t.shape for t in captured)]
-    op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
+    with control_dependencies([*test.control_captures, *again.control_captures]):
+        op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
     # A mark of TensorFlow's, which grows with the op.
     op.attrs["_num_original_outputs"] = len(op.outputs)
     if output_all_intermediates():

@@ -16,6 +16,7 @@ from everflow.framework.scopes import (
     name_scope,
 )
 from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import WhileContext, is_loop_constant_enter, switch_ref_or_tensor
 from everflow.ops.control_flow.grouping import with_dependencies
@@ -59,7 +60,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
-    if draws_functions() and loop_vars and not executing_eagerly():
+    if draws_functions() and not executing_eagerly():
         # Imported when needed: its gradients are built on top of this module.
         from everflow.ops.control_flow.functional_loops import functional_loop
 
@@ -105,7 +106,8 @@ def iteration_limit(maximum_iterations):
 
 def _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure):
     """The loop as Python's own, when executing eagerly."""
-    packed = False
+    # With a limit, TensorFlow hands out one variable alone even where the body never ran.
+    packed = maximum_iterations is not None and len(loop_vars) == 1 and not return_same_structure
     limit = None if maximum_iterations is None else int(maximum_iterations)
     done = 0
     while (limit is None or done < limit) and cond(*loop_vars):
@@ -157,6 +159,8 @@ def kept_shapes(loop_vars, shape_invariants):
     given = [None] * len(values) if shape_invariants is None else _flatten_shapes(shape_invariants)
     kept = []
     for value, shape in zip(values, given):
+        if isinstance(shape, TensorSpec):
+            shape = shape.shape
         if shape is not None and not isinstance(shape, TensorShape):
             raise ValueError(f"shape_invariants must have a TensorShape for each loop variable; got {shape!r}")
         count = len(nest.flatten(value, expand_composites=True))

@@ -1,15 +1,17 @@
-"""The nodes that branches and loops are made of: Switch, Merge, NextIteration, Exit."""
+"""The nodes that branches and loops are made of: Switch, Merge, NextIteration, Exit. Executing eagerly, what is not
+live is empty.
+"""
 
 from __future__ import annotations
 
 import collections
 
-from everflow.framework import nest
+from everflow.framework import dtypes, errors, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor, internal_convert_to_tensor
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.ops.sparse.indexed_slices import as_indexed_slices_list
 
 
@@ -20,11 +22,19 @@ def switch(data, pred, dtype=None, name=None):
             data = internal_convert_to_tensor(data, dtype, name="data", as_ref=True)
         pred = convert_to_tensor(pred, name="pred")
         if isinstance(data, Tensor):
-            return raw.Switch(data=data, pred=pred, name=name)
-        pairs = [raw.Switch(data=part, pred=pred) for part in nest.flatten(data, expand_composites=True)]
+            return _switched(data, pred, name)
+        pairs = [_switched(part, pred) for part in nest.flatten(data, expand_composites=True)]
         return tuple(nest.pack_sequence_as(data, side, expand_composites=True) for side in zip(*pairs))
 
 
+def _switched(data, pred, name=None):
+    if not executing_eagerly():
+        return raw.Switch(data=data, pred=pred, name=name)
+    dead = raw.Empty(shape=[0], dtype=data.dtype)
+    return SwitchOutput(dead, data) if pred else SwitchOutput(data, dead)
+
+
+SwitchOutput = collections.namedtuple("Switch", ["output_false", "output_true"])
 MergeOutput = collections.namedtuple("Merge", ["output", "value_index"])
 
 
@@ -34,7 +44,11 @@ def merge(inputs, name=None):
         raise ValueError(f"A merge wants tensors; one of its inputs is None: {inputs}")
     with name_scope(name, "Merge", inputs) as name:
         inputs = [x if hasattr(x, "_type_spec") else internal_convert_to_tensor(x, as_ref=True) for x in inputs]
+        if executing_eagerly() and len(inputs) > 1:
+            raise errors.InternalError(None, None, "Executing eagerly, all inputs of a merge are live; give it one.")
         if all(isinstance(x, Tensor) for x in inputs):
+            if executing_eagerly():
+                return MergeOutput(inputs[0], convert_to_tensor(0))
             build = raw.RefMerge if all(x.dtype._is_ref_dtype for x in inputs) else raw.Merge
             return build(inputs=inputs, name=name)
         if all(isinstance(x, (IndexedSlices, Tensor)) for x in inputs):
@@ -48,7 +62,9 @@ def merge(inputs, name=None):
 
 def next_iteration(data, name=None):
     """Hand a value to the next iteration of the loop."""
-    data = convert_to_tensor(data) if not hasattr(data, "op") else data
+    data = internal_convert_to_tensor(data, as_ref=True)
+    if executing_eagerly():
+        return data
     return (
         raw.RefNextIteration(data=data, name=name)
         if data.dtype._is_ref_dtype
@@ -58,7 +74,29 @@ def next_iteration(data, name=None):
 
 def exit(data, name=None):
     """Take a value out of its loop."""
+    data = internal_convert_to_tensor(data, as_ref=True)
+    if executing_eagerly():
+        return data
     return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)
+
+
+def with_common_indices(results, scopes):
+    """What branches return, with slices' indices of one type: where only some have int64, the others are cast, each in
+    the scope of its branch.
+    """
+    flat = [nest.flatten(result) for result in results]
+    if len({len(values) for values in flat}) > 1:
+        return results
+    for place, values in enumerate(zip(*flat)):
+        slices = [value for value in values if isinstance(value, IndexedSlices)]
+        if len({value.indices.dtype.base_dtype for value in slices}) < 2:
+            continue
+        for branch, value in enumerate(values):
+            if isinstance(value, IndexedSlices) and value.indices.dtype.base_dtype == dtypes.int32:
+                with scopes[branch]():
+                    indices = raw.Cast(x=value.indices, DstT=dtypes.int64)
+                flat[branch][place] = IndexedSlices(value.values, indices, value.dense_shape)
+    return [nest.pack_sequence_as(result, values) for result, values in zip(results, flat)]
 
 
 def check_pairs(argument, pairs):

@@ -98,7 +98,7 @@ def partitioned_call(args, f, tout=None, executing_eagerly=None, config=None, ex
         settings.graph_options.rewrite_options.disable_meta_optimizer = True
         config = settings.SerializeToString()
     return build(
-        args=[*args, *f.captured_inputs],
+        args=list(args),
         Tout=tout or _result_types(f),
         f=f,
         config_proto=config,
@@ -134,7 +134,7 @@ def _for_as_while(start, limit, delta, inputs, body, name, hostmem):
 
     def again(i, n, first, step, *values):
         made = body(first + i * step, *values)
-        made = [] if made is None else [made] if isinstance(made, Tensor) else list(made)
+        made = [made] if isinstance(made, Tensor) else [] if isinstance(made, (Operation, type(None))) else list(made)
         return [i + 1, n, first, step, *made]
 
     declare = [dtypes.int32] * 4 + list(body.declared_input_types[1:])

@@ -14,7 +14,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import TensorShape, broadcast, dimension_value
-from everflow.framework.static_values import known_shape, known_value
+from everflow.framework.static_values import constant_value_as_shape, known_shape, known_value, shaped
 from everflow.ops.array.basic import ones, reshape, zeros_like
 from everflow.ops.array.basic import shape as shape_of
 from everflow.ops.array.joining import concat
@@ -73,7 +73,7 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, 
         mean = convert_to_tensor(mean, dtype=dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
         values = raw.RandomStandardNormal(shape, dtype=dtype, **_seeds(seed))
-        return affine(values, stddev, mean, name)
+        return shaped(affine(values, stddev, mean, name), shape)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
@@ -100,7 +100,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
         mean = convert_to_tensor(mean, dtype=dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
         values = raw.TruncatedNormal(shape, dtype=dtype, **_seeds(seed))
-        return affine(values, stddev, mean, name)
+        return shaped(affine(values, stddev, mean, name), shape)
 
 
 def parameterized_truncated_normal(
@@ -113,7 +113,7 @@ def parameterized_truncated_normal(
         stddevs = convert_to_tensor(stddevs, dtype=dtype, name="stddevs")
         minvals = convert_to_tensor(minvals, dtype=dtype, name="minvals")
         maxvals = convert_to_tensor(maxvals, dtype=dtype, name="maxvals")
-        return raw.ParameterizedTruncatedNormal(shape, means, stddevs, minvals, maxvals, **_seeds(seed))
+        return shaped(raw.ParameterizedTruncatedNormal(shape, means, stddevs, minvals, maxvals, **_seeds(seed)), shape)
 
 
 def uniform_type_and_end(maxval, dtype):
@@ -156,9 +156,9 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
         minval = convert_to_tensor(minval, dtype=dtype, name="min")
         maxval = convert_to_tensor(maxval, dtype=dtype, name="max")
         if dtype.is_integer:
-            return raw.RandomUniformInt(shape, minval, maxval, name=name, **_seeds(seed))
+            return shaped(raw.RandomUniformInt(shape, minval, maxval, name=name, **_seeds(seed)), shape)
         values = raw.RandomUniform(shape, dtype=dtype, **_seeds(seed))
-        return affine(values, raw.Sub(maxval, minval, name="sub"), minval, name)
+        return shaped(affine(values, raw.Sub(maxval, minval, name="sub"), minval, name), shape)
 
 
 def random_shuffle(value, seed=None, name=None):
@@ -284,7 +284,10 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
         # Zero is no value of the distribution, only what a very small one is rounded to.
         smallest = np.finfo(alpha.dtype.as_numpy_dtype).tiny
         scaled = raw.RealDiv(raw.RandomGamma(shape, concentration, **seeds), beta, name="truediv")
-        return raw.Maximum(smallest, scaled)
+        result = raw.Maximum(smallest, scaled)
+        if not result.is_eager:
+            result.set_shape(constant_value_as_shape(shape).concatenate(concentration.shape))
+        return result
 
 
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
@@ -311,7 +314,10 @@ def random_poisson_v2(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Poisson values: `shape` of them for each rate `lam`."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return raw.RandomPoissonV2(shape, lam, dtype=dtype, **_seeds(seed))
+        result = raw.RandomPoissonV2(shape, lam, dtype=dtype, **_seeds(seed))
+        if not result.is_eager:
+            result.set_shape(constant_value_as_shape(shape).concatenate(result.op.inputs[1].shape))
+        return result
 
 
 # --- shapes -----------------------------------------------------------------------------------

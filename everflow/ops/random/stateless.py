@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.framework.static_values import constant_value_as_shape
+from everflow.framework.static_values import constant_value_as_shape, shaped
 from everflow.ops.random.distributions import affine, shape_tensor, uniform_type_and_end
 
 
@@ -38,9 +38,9 @@ def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.fl
         minval = convert_to_tensor(minval, dtype=dtype, name="min")
         maxval = convert_to_tensor(maxval, dtype=dtype, name="max")
         if dtype.is_integer:
-            return raw.StatelessRandomUniformInt(shape, seed, minval, maxval, name=name)
+            return shaped(raw.StatelessRandomUniformInt(shape, seed, minval, maxval, name=name), shape)
         values = raw.StatelessRandomUniform(shape, seed, dtype=dtype)
-        return affine(values, raw.Sub(maxval, minval, name="sub"), minval, name)
+        return shaped(affine(values, raw.Sub(maxval, minval, name="sub"), minval, name), shape)
 
 
 def _normal(function, scope, shape, seed, mean, stddev, dtype, name):
@@ -48,7 +48,7 @@ def _normal(function, scope, shape, seed, mean, stddev, dtype, name):
         shape = shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype=dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
-        return affine(function(shape, seed, dtype=dtype), stddev, mean, name)
+        return shaped(affine(function(shape, seed, dtype=dtype), stddev, mean, name), shape)
 
 
 def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):

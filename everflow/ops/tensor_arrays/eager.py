@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from everflow.framework import dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
@@ -16,13 +18,17 @@ class EagerTensorArray(TensorArray):
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None, flow=None,
                  infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):  # fmt: skip
+        if size is None:
+            raise ValueError("Executing eagerly, a TensorArray needs its size: pass size=, 0 with dynamic_size=True.")
+        if handle is not None:
+            raise ValueError("Executing eagerly, a TensorArray has no handle: leave handle= away.")
         self._dtype = dtypes.as_dtype(dtype).base_dtype
         self._dynamic_size = dynamic_size or False
         self._clear_after_read = True if clear_after_read is None else clear_after_read
         self._element_shape = [] if element_shape is None else [TensorShape(element_shape)]
         self._infer_shape = infer_shape
         self._read_before: set[int] = set()
-        self._tensors: list = [None] * (0 if size is None else int(constant_value(convert_to_tensor(size))))
+        self._tensors: list = [None] * operator.index(constant_value(convert_to_tensor(size)).tolist())
         self._flow = constant(0, dtype=dtypes.int32)
         self._handle = None
 
@@ -100,9 +106,8 @@ class EagerTensorArray(TensorArray):
         if not isinstance(indices, range):
             indices = constant_value(convert_to_tensor(indices)).tolist()
         found = [self._seen(i) for i in indices]
-        if found:
-            return array.stack(found)
-        return array.zeros(TensorShape([0]).concatenate(self.element_shape), self._dtype)
+        # None at all have no shape either, whatever is known of the elements.
+        return array.stack(found) if found else array.zeros([0], self._dtype)
 
     def concat(self, name=None):
         return array.concat([self._seen(i) for i in range(len(self._tensors))], 0)
@@ -119,15 +124,21 @@ class EagerTensorArray(TensorArray):
         return self
 
     def scatter(self, indices, value, name=None):
-        for index, part in zip(
-            constant_value(convert_to_tensor(indices)).tolist(), array.unstack(convert_to_tensor(value)), strict=True
-        ):
+        indices, parts = constant_value(convert_to_tensor(indices)).tolist(), array.unstack(convert_to_tensor(value))
+        for index, part in zip(indices, parts):
             self.write(index, part)
         return self
 
     def split(self, value, lengths, name=None):
-        lengths = constant_value(convert_to_tensor(lengths)).tolist()
+        lengths = convert_to_tensor(lengths)
         value = convert_to_tensor(value, preferred_dtype=self._dtype)
+        if lengths.shape.rank != 1 or value.shape.rank == 0:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Lengths of shape {lengths.shape} for a value of shape {value.shape}: the lengths must be a vector, and the value one at least",
+            )
+        lengths = constant_value(lengths).tolist()
         if sum(lengths) != value.shape.as_list()[0]:
             raise errors.InvalidArgumentError(
                 None,

@@ -223,7 +223,13 @@ class TensorArray(HasFlow):
             with self._colocated(value):
                 lengths = cast(lengths, dtypes.int64)
                 known = constant_value(lengths)
-                if value.shape.rank is not None and known is not None and known.size and (known == known[0]).all():
+                if (
+                    value.shape.rank is not None
+                    and known is not None
+                    and known.ndim
+                    and known.size
+                    and (known == known[0]).all()
+                ):
                     self._merge_element_shape(TensorShape([int(known[0])]).concatenate(value.shape[1:]))
                 flow = raw.TensorArraySplitV3(
                     handle=self._handle, value=value, lengths=lengths, flow_in=self._flow, name=name

