@@ -8,6 +8,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
@@ -126,7 +128,9 @@ def _convert_inputs(
         default = None
         if wanted is None and arg.type_attr:
             attr = definition.attr_by_name[arg.type_attr]
-            default = attr.default if attr.has_default else None
+            # Eagerly an array stays of its type; a graph takes the usual one, where the array can be of it.
+            own = isinstance(keywords[arg.name], np.ndarray) and executing_eagerly()
+            default = attr.default if attr.has_default and not own else None
         if arg.is_list:
             tensors = _convert_list(definition, arg, keywords[arg.name], wanted, default, attrs)
         else:

@@ -10,10 +10,9 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.operation import Operation, Tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.shapes import Dimension
-from everflow.ops import array
-from everflow.ops.checks import values as checks
+from everflow.ops.linalg.operators.broadcasting import assert_compatible_matrix_dimensions
 from everflow.ops.linalg.operators.broadcasting import cholesky_solve as cholesky_solve_with_broadcast
 from everflow.ops.linalg.operators.broadcasting import matrix_solve as matrix_solve_with_broadcast
 from everflow.ops.linalg.operators.broadcasting import matrix_triangular_solve as matrix_triangular_solve_with_broadcast
@@ -100,12 +99,3 @@ def assert_is_batch_matrix(tensor: Tensor) -> None:
         raise ValueError(
             f"A matrix, or a batch of them, has at least two dimensions; {tensor!r} has {tensor.shape.rank}"
         )
-
-
-def assert_compatible_matrix_dimensions(operator: Any, x: Tensor) -> Operation:
-    """An assertion that an operator can be multiplied with a matrix."""
-    return checks.assert_equal(
-        array.shape(x)[-2],
-        operator.domain_dimension_tensor(),
-        message=f"The number of rows of {x.name} is not the number of columns of operator {operator.name}",
-    )

@@ -7,6 +7,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.ops.array.basic import known_int, known_ints
+from everflow.ops.array.operator_forms import takes_operators
 
 
 def _is(value, default):
@@ -40,6 +41,7 @@ def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_va
     )
 
 
+@takes_operators
 def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
     """The main diagonal of (batches of) matrices, or those that `k` names.
 

@@ -14,8 +14,10 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, same_size
 from everflow.framework.static_values import is_tensor
 from everflow.ops import array, control_flow, math
+from everflow.ops.array.operator_forms import takes_operators
 
 
+@takes_operators
 def cholesky(input, name=None):
     """The lower triangular L with L Lᴴ = input; only the lower triangle of a matrix is read.
 
@@ -55,6 +57,7 @@ def cholesky_solve(chol, rhs, name=None):
         return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
 
 
+@takes_operators
 def matrix_inverse(input, adjoint=False, name=None):
     """The inverse of square matrices, or of their adjoints.
 
@@ -77,6 +80,7 @@ def matrix_inverse(input, adjoint=False, name=None):
     return raw.MatrixInverse(input=input, adjoint=adjoint, name=name)
 
 
+@takes_operators
 def matrix_determinant(input, name=None):
     """The determinant of square matrices.
 
@@ -227,6 +231,7 @@ def self_adjoint_eigvals(tensor, name=None):
     return raw.SelfAdjointEigV2(input=tensor, compute_v=False, name=name)[0]
 
 
+@takes_operators
 def matrix_solve(matrix, rhs, adjoint=False, name=None):
     """x with matrix x = rhs (or with the matrix's adjoint).
 
@@ -371,6 +376,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         return array.matrix_set_diag(array.zeros(shape, dtype=dtype), diagonal_ones)
 
 
+@takes_operators
 def trace(x, name=None):
     """The sum of the diagonal of each matrix.
 
@@ -390,6 +396,7 @@ def trace(x, name=None):
         return math.reduce_sum(array.matrix_diag_part(x), [-1], name=name)
 
 
+@takes_operators
 def adjoint(matrix, name=None):
     """Matrices transposed and conjugated.
 

@@ -12,11 +12,13 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, broadcast, same_size, unknown_shape
 from everflow.ops import array
+from everflow.ops.array.operator_forms import takes_operators
 from everflow.ops.math import elementwise, reductions, sequences
 
 _SPARSE_MATMUL_TYPES = (dtypes.bfloat16, dtypes.float32)
 
 
+@takes_operators
 def matmul(
     a,
     b,

@@ -1,6 +1,6 @@
 """Matrices known by what they do rather than by their entries: `tf.linalg.LinearOperator` and its kinds."""
 
-from everflow.ops.linalg.operators import algebra  # noqa: F401  it registers how kinds combine
+from everflow.ops.linalg.operators import algebra, functions  # noqa: F401  they register how kinds combine, and what functions do
 from everflow.ops.linalg.operators.base import LinearOperator
 from everflow.ops.linalg.operators.basic import (
     LinearOperatorDiag,

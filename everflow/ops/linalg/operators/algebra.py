@@ -150,17 +150,16 @@ def _product_hints(a, b):
 
 @register("matmul", LinearOperator, LinearOperator)
 def _matmul(a, b):
-    if a.is_square is False or b.is_square is False:
-        is_square = a.is_square and b.is_square
-    else:
-        is_square = None
-    is_non_singular = known_of_both.combined_non_singular_hint(a, b) if is_square is not False else None
-    return LinearOperatorComposition([a, b], is_non_singular=is_non_singular, is_square=is_square)
+    hints = dict.fromkeys(_ALL_HINTS, False)  # of a product that isn't square
+    if (is_square := known_of_both.is_square(a, b)) is not False:
+        # Only a product of square ones can have the inverses of both.
+        of_squares = known_of_both.combined_non_singular_hint(a, b) if a.is_square and b.is_square else None
+        hints = {"is_non_singular": of_squares, "is_square": is_square}
+    return LinearOperatorComposition([a, b], **hints)
 
 
 register("matmul", LinearOperatorIdentity, LinearOperator)(lambda identity, operator: operator)
 register("matmul", LinearOperator, LinearOperatorIdentity)(lambda operator, identity: operator)
-register("matmul", LinearOperatorIdentity, LinearOperatorIdentity)(lambda a, b: b)
 
 
 def _matmul_zeros_left(zeros, operator):
@@ -175,10 +174,8 @@ def _matmul_zeros_right(operator, zeros):
     return _matmul_zeros_left(zeros, operator)
 
 
-for _kind in (LinearOperator, LinearOperatorZeros, LinearOperatorIdentity):
-    register("matmul", LinearOperatorZeros, _kind)(_matmul_zeros_left)
-for _kind in (LinearOperator, LinearOperatorIdentity):
-    register("matmul", _kind, LinearOperatorZeros)(_matmul_zeros_right)
+register("matmul", LinearOperatorZeros, LinearOperator)(_matmul_zeros_left)
+register("matmul", LinearOperator, LinearOperatorZeros)(_matmul_zeros_right)
 
 
 def _matmul_of_values(kind, a, b):
@@ -236,7 +233,7 @@ def _solve_diag_tril(diag, tril):
 
 @register("solve", LinearOperator, LinearOperator)
 def _solve(a, b):
-    return a.inverse().matmul(b)
+    return _matmul(LinearOperatorInversion(a), b)
 
 
 @register("solve", LinearOperatorInversion, LinearOperator)

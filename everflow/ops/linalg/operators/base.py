@@ -83,13 +83,12 @@ class LinearOperator(Module, metaclass=abc.ABCMeta):
     @property
     def is_square(self):
         """True, False, or None where it is not known."""
-        found = dimension_value(self.domain_dimension) == dimension_value(self.range_dimension)
-        if None in (dimension_value(self.domain_dimension), dimension_value(self.range_dimension)):
-            found = None
+        sizes = dimension_value(self.domain_dimension), dimension_value(self.range_dimension)
+        found = None if None in sizes else sizes[0] == sizes[1]
         said = self._is_square_set_or_implied_by_hints
-        if said is not None and found is not None and said != found:
-            raise ValueError(f"self.is_square.. conflicts with the static shape {self.shape}")
-        return said if found is None else found
+        if said is False and found:
+            raise ValueError(f"{self.name} was said not to be square, but was square: its shape is {self.shape}")
+        return found if said is None else said
 
     # Shapes
 

@@ -204,7 +204,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         is_square = broadcast.settled("A lower triangular operator", "is_square", is_square)
         with name_scope(name, values=[tril]):
             self._tril = broadcast.keep_variable(tril, "tril")
-            _check_matrix(self._tril, "tril")
+            broadcast.check_dimensions(self._tril, "tril", 2)
             super().__init__(
                 self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
             )

@@ -36,6 +36,8 @@ def broadcast_matrix_batch_dims(matrices, name=None):
     """Matrices with their batch dimensions broadcast against each other."""
     with name_scope(name or "broadcast_matrix_batch_dims"):
         matrices = [convert_to_tensor(m) for m in matrices]
+        for matrix in matrices:
+            check_dimensions(matrix, "A matrix", 2)
         if len(matrices) < 2:
             return matrices
         static = TensorShape(matrices[0].shape[:-2])
@@ -142,6 +144,13 @@ def assert_zero_imag_part(x, message=None, name="assert_zero_imag_part"):
             return no_op()
         zero = convert_to_tensor(0, dtype=x.dtype.base_dtype.real_dtype)
         return check.assert_equal(zero, math.imag(x), message=message)
+
+
+def assert_compatible_matrix_dimensions(operator, x):
+    """An assertion that an operator can be multiplied with a matrix."""
+    message = "The matrix must have as many rows as the operator has columns"
+    rows = array.shape(x)[-2]
+    return check.assert_equal(rows, operator.domain_dimension_tensor(), message=message)
 
 
 def rotate_transpose(x, shift, name="rotate_transpose"):

@@ -16,6 +16,13 @@ from everflow.ops.math.fft import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 _TRANSFORMS = {1: (fft, ifft), 2: (fft2d, ifft2d), 3: (fft3d, ifft3d)}
 
 
+def _as_complex(x):
+    """A tensor as the Fourier transforms take it."""
+    if x.dtype.is_complex:
+        return x
+    return math.cast(x, dtypes.complex128 if x.dtype == dtypes.float64 else dtypes.complex64)
+
+
 class _BaseLinearOperatorCirculant(LinearOperator):
     def __init__(
         self,
@@ -47,8 +54,10 @@ class _BaseLinearOperatorCirculant(LinearOperator):
                 is_square,
                 name,
             )
+            # What the transforms take: the spectrum itself stays real where it was given so.
+            self._complex_spectrum = _as_complex(self._spectrum)
             self._abs_spectrum = math.abs(self._spectrum)
-            self._conj_spectrum = math.conj(self._spectrum)
+            self._conj_spectrum = math.conj(self._complex_spectrum)
 
     block_depth = property(lambda self: self._block_depth)
 
@@ -71,15 +80,15 @@ class _BaseLinearOperatorCirculant(LinearOperator):
         return array.concat((shape[: -self._block_depth], [size, size]), 0)
 
     def _fft(self, x):
-        return _TRANSFORMS[self._block_depth][0](math.cast(x, self._spectrum.dtype))
+        return _TRANSFORMS[self._block_depth][0](_as_complex(x))
 
     def _ifft(self, x):
-        return _TRANSFORMS[self._block_depth][1](math.cast(x, self._spectrum.dtype))
+        return _TRANSFORMS[self._block_depth][1](_as_complex(x))
 
     def convolution_kernel(self, name="convolution_kernel"):
         """The kernel whose cyclic convolution this operator is."""
         with self._name_scope(name):
-            return math.cast(self._ifft(self._spectrum), self.dtype)
+            return math.cast(self._ifft(self._complex_spectrum), self.dtype)
 
     def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
         """An op that fails unless the spectrum is Hermitian, which makes the operator real."""
@@ -129,9 +138,8 @@ class _BaseLinearOperatorCirculant(LinearOperator):
         return x, array.reshape(as_matrix, array.concat((batch, self._block_shape_value), axis=0))
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
-        x = linalg.adjoint(x) if adjoint_arg else x
-        x = math.cast(x, self._spectrum.dtype)
-        spectrum = self._conj_spectrum if adjoint else self._spectrum
+        x = math.cast(linalg.adjoint(x) if adjoint_arg else x, self._complex_spectrum.dtype)
+        spectrum = self._conj_spectrum if adjoint else self._complex_spectrum
         x, spectrum = self._broadcast_batch_dims(x, spectrum)
         transformed = self._fft(self._blocks(x))
         result = self._unblocked(self._ifft(spectrum * transformed))
@@ -139,7 +147,7 @@ class _BaseLinearOperatorCirculant(LinearOperator):
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         rhs = linalg.adjoint(rhs) if adjoint_arg else rhs
-        spectrum = self._conj_spectrum if adjoint else self._spectrum
+        spectrum = self._conj_spectrum if adjoint else self._complex_spectrum
         rhs, spectrum = self._broadcast_batch_dims(rhs, spectrum)
         transformed = self._fft(self._blocks(rhs))
         result = self._unblocked(self._ifft(transformed / spectrum))
@@ -167,13 +175,11 @@ class _BaseLinearOperatorCirculant(LinearOperator):
 
     def _trace(self):
         axes = self._spectrum_axes()
-        if self._spectrum.dtype.is_complex and not self.dtype.is_complex:
+        if not self.dtype.is_complex:
             return math.cast(math.reduce_sum(math.real(self._spectrum), axis=axes), self.dtype)
-        if not self._spectrum.dtype.is_complex:
-            return math.cast(math.reduce_sum(self._spectrum, axis=axes), self.dtype)
         real = math.reduce_sum(math.real(self._spectrum), axis=axes)
         if self.is_self_adjoint:
-            return math.cast(real, self.dtype)
+            return math.cast(math.complex(real, array.zeros_like(real)), self.dtype)
         imaginary = math.reduce_sum(math.imag(self._spectrum), axis=axes)
         return math.cast(math.complex(real, imaginary), self.dtype)
 

@@ -143,6 +143,17 @@ class _OfOne(LinearOperator):
         return self._operator.assert_self_adjoint()
 
 
+def _agreed_hints(operator, kind, *said):
+    """What an operator, or its user, says of its adjoint or inverse; ValueError where they differ."""
+    agreed = []
+    for hint, given in zip(("is_non_singular", "is_self_adjoint", "is_positive_definite"), said, strict=True):
+        own = getattr(operator, hint)
+        if None not in (own, given) and bool(own) != bool(given):
+            raise ValueError(f"{operator.name} has {hint}={own}, so its {kind} can't have {hint}={given}")
+        agreed.append(own if given is None else given)
+    return agreed
+
+
 class LinearOperatorAdjoint(_OfOne):
     """The adjoint of an operator.
 
@@ -165,22 +176,13 @@ class LinearOperatorAdjoint(_OfOne):
         self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
     ):
         self._operator = operator
-        for attribute, said in (
-            ("is_non_singular", is_non_singular),
-            ("is_self_adjoint", is_self_adjoint),
-            ("is_positive_definite", is_positive_definite),
-        ):
-            given = getattr(operator, attribute)
-            if None not in (given, said) and given != said:
-                raise ValueError(f"{attribute} of the operator and of its adjoint must agree")
+        hints = _agreed_hints(operator, "adjoint", is_non_singular, is_self_adjoint, is_positive_definite)
         name = operator.name + "_adjoint" if name is None else name
         with name_scope(name):
             super().__init__(
                 operator.dtype,
                 operator.graph_parents,
-                operator.is_non_singular if is_non_singular is None else is_non_singular,
-                operator.is_self_adjoint if is_self_adjoint is None else is_self_adjoint,
-                operator.is_positive_definite if is_positive_definite is None else is_positive_definite,
+                *hints,
                 operator.is_square if is_square is None else is_square,
                 name,
             )
@@ -252,14 +254,13 @@ class LinearOperatorInversion(_OfOne):
             raise ValueError(
                 f"Only a non-singular operator has an inverse; is_non_singular is False for {operator.name} or in the hints"
             )
+        hints = _agreed_hints(operator, "inverse", is_non_singular, is_self_adjoint, is_positive_definite)
         name = operator.name + "_inv" if name is None else name
         with name_scope(name):
             super().__init__(
                 operator.dtype,
                 operator.graph_parents,
-                True,
-                operator.is_self_adjoint if is_self_adjoint is None else is_self_adjoint,
-                operator.is_positive_definite if is_positive_definite is None else is_positive_definite,
+                *hints,
                 True,
                 name,
             )

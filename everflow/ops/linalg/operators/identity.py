@@ -8,28 +8,63 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
+from everflow.ops.checks import shapes
 from everflow.ops.checks import values as check
 from everflow.ops.control_flow.grouping import no_op, with_dependencies
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.linalg.operators import broadcasting as broadcast
 from everflow.ops.linalg.operators.base import LinearOperator
+from everflow.ops.variables.variable import Variable
 
 
-def _sizes(value, name, rank=0):
-    """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers
-    from zero on.
-    """
+def _size_tensor(value, name):
+    if isinstance(value, Variable):
+        raise TypeError(f"{name} is a variable, but a shape must not change: give its value")
     empty = isinstance(value, (list, tuple)) and not value
-    tensor = convert_to_tensor(value, dtype=dtypes.int32 if empty else None, name=name)
+    return convert_to_tensor(value, dtype=dtypes.int32 if empty else None, name=name)
+
+
+def _sizes(value, name, rank=0, asserted=False):
+    """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers
+    from zero on. `asserted` has the graph check that, too.
+    """
+    given = tensor = _size_tensor(value, name)
+    if asserted:
+        fits = [
+            shapes.assert_rank(tensor, rank, message=f"{name} must have rank {rank}."),
+            check.assert_non_negative(tensor, message=f"{name} must not be below zero."),
+        ]
+        tensor = with_dependencies(fits, tensor)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be of integer type, not {tensor.dtype.name}")
-    static = constant_value(tensor)
+    static = constant_value(given)
     if static is not None and (static.ndim != rank or np.any(static < 0)):
         raise ValueError(f"{name} must have rank {rank} and not be below zero; got {static}")
     return tensor, static
+
+
+def _fitting(operator, x):
+    """`x`, checked when it runs to have the rows that an operator takes, if that was asked for."""
+    if not operator._assert_proper_shapes:
+        return x
+    return with_dependencies([broadcast.assert_compatible_matrix_dimensions(operator, x)], x)
+
+
+def _with_batches(operator, x):
+    """`x` with an operator's batch dimensions, where it might lack them."""
+    if operator._batch_shape_arg is None:
+        return x
+    special = operator.batch_shape.concatenate([1, 1])
+    together = array.broadcast_static_shape(x.shape, special)
+    if special.is_fully_defined():
+        if together.is_fully_defined() and x.shape == together:
+            return x
+    else:
+        special = array.concat((operator.batch_shape_tensor(), [1, 1]), axis=0)
+    return x + array.zeros(shape=special, dtype=operator.dtype)
 
 
 class BaseLinearOperatorIdentity(LinearOperator):
@@ -92,26 +127,19 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
             super().__init__(
                 dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
             )
-            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
-            self._num_rows = self._asserted(self._num_rows)
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows", 0, assert_proper_shapes)
             self._batch_shape_arg = None
             if batch_shape is not None:
-                self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)
-
-    def _asserted(self, size):
-        if self._assert_proper_shapes and self._num_rows_static is None:
-            return with_dependencies(
-                [check.assert_non_negative(size, message="Argument num_rows must be non-negative.")], size
-            )
-        return size
+                self._batch_shape_arg, self._batch_shape_static = _sizes(
+                    batch_shape, "batch_shape_arg", 1, assert_proper_shapes
+                )
 
     def _shape(self):
         matrix = TensorShape([None if self._num_rows_static is None else int(self._num_rows_static)] * 2)
         if self._batch_shape_arg is None:
             return matrix
         if self._batch_shape_static is None:
-            rank = dimension_value(self._batch_shape_arg.shape[0])
-            return TensorShape(None if rank is None else [None] * rank).concatenate(matrix)
+            return TensorShape(None)
         return TensorShape(self._batch_shape_static.tolist()).concatenate(matrix)
 
     def _shape_tensor(self):
@@ -127,19 +155,9 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
     def _assert_self_adjoint(self):
         return no_op("assert_self_adjoint")
 
-    def _possibly_broadcast_batch_shape(self, x):
-        """`x` with this operator's batch dimensions, where it might lack them."""
-        if self._batch_shape_arg is None:
-            return x
-        static = array.broadcast_static_shape(x.shape[:-2], self.batch_shape)
-        if static.is_fully_defined() and x.shape[:-2] == static:
-            return x
-        special = array.concat((self.batch_shape_tensor(), [1, 1]), axis=0)
-        return x + array.zeros(shape=special, dtype=self.dtype)
-
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         x = linalg.adjoint(x) if adjoint_arg else x
-        return self._possibly_broadcast_batch_shape(x)
+        return _with_batches(self, _fitting(self, x))
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         return self._matmul(rhs, adjoint_arg=adjoint_arg)
@@ -160,7 +178,8 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
         return self._ones_diag()
 
     def _to_dense(self):
-        size = int(self._num_rows_static) if self._num_rows_static is not None else self._num_rows
+        static = self._num_rows_static
+        size = int(static) if static is not None else self.domain_dimension_tensor()
         batch_shape = self.batch_shape if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
         return linalg.eye(num_rows=size, batch_shape=batch_shape, dtype=self.dtype)
 
@@ -223,7 +242,7 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
                 is_square,
                 name,
             )
-            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows", 0, assert_proper_shapes)
             self._num_rows_cast_to_dtype = math.cast(self._num_rows, self.dtype)
             self._num_rows_cast_to_real_dtype = math.cast(self._num_rows, self.dtype.real_dtype)
 
@@ -234,9 +253,8 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
         return self._multiplier.shape.concatenate([size, size])
 
     def _shape_tensor(self):
-        return array.concat(
-            (array.shape(self._multiplier), array.stack((self._num_rows, self._num_rows), axis=0)), axis=0
-        )
+        matrix = array.stack((self._num_rows, self._num_rows), axis=0)
+        return array.concat((array.shape(self._multiplier), matrix), axis=0)
 
     def _assert_non_singular(self):
         return check.assert_positive(math.abs(self._multiplier), message="LinearOperator was singular")
@@ -254,11 +272,11 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         x = linalg.adjoint(x) if adjoint_arg else x
-        return x * self._multiplier_matrix(conjugate=adjoint)
+        return _fitting(self, x) * self._multiplier_matrix(conjugate=adjoint)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         rhs = linalg.adjoint(rhs) if adjoint_arg else rhs
-        return rhs / self._multiplier_matrix(conjugate=adjoint)
+        return _fitting(self, rhs) / self._multiplier_matrix(conjugate=adjoint)
 
     def _determinant(self):
         return self._multiplier**self._num_rows_cast_to_dtype
@@ -333,16 +351,18 @@ class LinearOperatorZeros(LinearOperator):
             super().__init__(
                 dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
             )
-            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
-            self._num_columns, self._num_columns_static = _sizes(
-                num_rows if num_columns is None else num_columns, "num_columns"
-            )
+            rows = _size_tensor(num_rows, "num_rows")
+            columns = _size_tensor(num_rows if num_columns is None else num_columns, "num_columns")
+            self._num_rows, self._num_rows_static = _sizes(rows, "num_rows", 0, assert_proper_shapes)
+            self._num_columns, self._num_columns_static = _sizes(columns, "num_columns", 0, assert_proper_shapes)
             sizes = self._num_rows_static, self._num_columns_static
             if is_square and None not in sizes and sizes[0] != sizes[1]:
                 raise ValueError(f"A square operator has as many rows as columns, not {sizes[0]} and {sizes[1]}")
             self._batch_shape_arg = None
             if batch_shape is not None:
-                self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)
+                self._batch_shape_arg, self._batch_shape_static = _sizes(
+                    batch_shape, "batch_shape_arg", 1, assert_proper_shapes
+                )
 
     def _shape(self):
         sizes = [None if s is None else int(s) for s in (self._num_rows_static, self._num_columns_static)]
@@ -365,15 +385,9 @@ class LinearOperatorZeros(LinearOperator):
     def _assert_self_adjoint(self):
         return no_op("assert_self_adjoint")
 
-    def _possibly_broadcast_batch_shape(self, x):
-        if self._batch_shape_arg is None:
-            return x
-        special = array.concat((self.batch_shape_tensor(), [1, 1]), axis=0)
-        return x + array.zeros(shape=special, dtype=self.dtype)
-
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         if self._assert_proper_shapes:
-            x = linalg.adjoint(x) if adjoint_arg else x
+            x = _fitting(self, linalg.adjoint(x) if adjoint_arg else x)
             adjoint_arg = False
         if self.is_square:
             # The result has the shape of x.
@@ -381,13 +395,13 @@ class LinearOperatorZeros(LinearOperator):
                 shape = array.concat([array.shape(x)[:-2], [array.shape(x)[-1], array.shape(x)[-2]]], axis=0)
             else:
                 shape = array.shape(x)
-            return self._possibly_broadcast_batch_shape(array.zeros(shape=shape, dtype=x.dtype))
+            return _with_batches(self, array.zeros(shape=shape, dtype=x.dtype))
         shape = array.shape(x)
         columns = shape[-2] if adjoint_arg else shape[-1]
         rows = self._num_columns if adjoint else self._num_rows
         shape = array.concat([shape[:-2], [rows, columns]], axis=0)
         zeros = array.zeros(shape=shape, dtype=x.dtype)
-        return self._possibly_broadcast_batch_shape(zeros)
+        return _with_batches(self, zeros)
 
     def _batch_zeros(self):
         if self.batch_shape.is_fully_defined():
@@ -409,9 +423,9 @@ class LinearOperatorZeros(LinearOperator):
         return array.zeros(shape=shape, dtype=self.dtype)
 
     def _add_to_tensor(self, x):
-        return self._possibly_broadcast_batch_shape(x)
+        return _with_batches(self, x)
 
     def add_to_tensor(self, mat, name="add_to_tensor"):
         """The tensor itself."""
         with self._name_scope(name):
-            return self._possibly_broadcast_batch_shape(mat)
+            return _with_batches(self, mat)

@@ -50,21 +50,24 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         name="LinearOperatorLowRankUpdate",
     ):
         dtype = base_operator.dtype
-        if diag_update is not None and is_diag_update_positive and dtype.is_complex:
-            is_diag_update_positive = None  # a complex number has no sign
-        self._is_diag_update_positive = True if diag_update is None else is_diag_update_positive
+        if diag_update is None:  # ones
+            is_diag_update_positive = broadcast.settled(
+                "An update without a diagonal", "is_diag_update_positive", is_diag_update_positive
+            )
+        self._is_diag_update_positive = is_diag_update_positive
         with name_scope(name, values=[*base_operator.graph_parents, u, diag_update, v]):
             self._u = broadcast.keep_variable(u, "u")
             self._v = self._u if v is None else broadcast.keep_variable(v, "v")
             self._diag_update = None if diag_update is None else broadcast.keep_variable(diag_update, "diag_update")
             self._base_operator = base_operator
-            # What follows for the sum where the update is u d uᴴ with positive d.
-            same_sides = v is None or v is u
-            symmetric = same_sides and self._is_diag_update_positive
-            kind = "A sum of an operator that has it and a positive update"
-            if base_operator.is_positive_definite and symmetric:
+            self._check_shapes()
+            # What follows for the sum where the update is u d uᴴ: with positive d, and where that is real.
+            same_sides = v is None and bool(base_operator.is_self_adjoint)
+            positive = bool(same_sides and base_operator.is_positive_definite and is_diag_update_positive)
+            kind = "A sum of an operator that has it and an update that keeps it"
+            if positive:
                 is_positive_definite = broadcast.settled(kind, "is_positive_definite", is_positive_definite)
-            if base_operator.is_self_adjoint and symmetric:
+            if positive or (same_sides and not dtype.is_complex):
                 is_self_adjoint = broadcast.settled(kind, "is_self_adjoint", is_self_adjoint)
             graph_parents = [*base_operator.graph_parents, self._u]
             if self._diag_update is not None:
@@ -74,9 +77,17 @@ class LinearOperatorLowRankUpdate(LinearOperator):
                 dtype, graph_parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
             )
             self._set_diag_operators()
-            self._use_cholesky = bool(
-                base_operator.is_positive_definite and base_operator.is_self_adjoint and symmetric
-            )
+            self._use_cholesky = positive
+
+    def _check_shapes(self):
+        """ValueError where the shapes of the parts are known not to fit."""
+        sides = array.broadcast_static_shape(self._u.shape, self._v.shape)
+        batch = array.broadcast_static_shape(self._base_operator.batch_shape, sides[:-2])
+        if sides.rank is not None and self._base_operator.shape.rank is not None:
+            self._base_operator.shape[-1:].assert_is_compatible_with(sides[-2:-1])
+        if self._diag_update is not None:
+            sides[-1:].assert_is_compatible_with(self._diag_update.shape[-1:])
+            array.broadcast_static_shape(batch, self._diag_update.shape[:-1])
 
     def _set_diag_operators(self):
         if self._diag_update is not None:

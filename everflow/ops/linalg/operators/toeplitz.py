@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import dimension_value
 from everflow.ops import array, math
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.linalg.operators import broadcasting as broadcast
@@ -46,6 +47,9 @@ class LinearOperatorToeplitz(LinearOperator):
             self._col = convert_to_tensor(col, name="col")
             broadcast.check_dimensions(self._row, "row", 1)
             broadcast.check_dimensions(self._col, "col", 1)
+            sizes = dimension_value(self._row.shape[-1]), dimension_value(self._col.shape[-1])
+            if None not in sizes and sizes[0] != sizes[1]:
+                raise ValueError(f"The first row and column must be equally long; they have {sizes[0]} and {sizes[1]}")
             is_square = broadcast.settled("A Toeplitz operator", "is_square", is_square)
             super().__init__(
                 self._row.dtype,
