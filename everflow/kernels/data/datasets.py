@@ -218,8 +218,8 @@ class Iteration:
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
-        ops = [op for name, _ in list(self._functions) for op in stateful_ops(session.graph, name)]
-        return next((op.type for op in ops if "Dataset" not in op.type), None)  # datasets are made anew
+        found = (kept_state(session.graph, name) for name, _ in list(self._functions))
+        return next((kind for kind in found if kind is not None), None)
 
 
 # Where one dataset is used in several places, functions with random streams are told apart by this attribute.
@@ -236,6 +236,33 @@ def stateful_ops(graph: Graph, name: str) -> list:
     inputs, outputs = function.body_tensors()
     bodies = {t.graph for t in [*inputs, *outputs]}
     return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]
+
+
+# Ops that count as having state, and don't keep a dataset from being written or its iterator from being saved.
+_HARMLESS = frozenset("Assert LookupTableFindV2 LookupTableSizeV2 Print PrintV2 Timestamp".split())
+# Datasets are made anew where they are needed, but for these.
+_KEEPING = frozenset("ExperimentalGroupByReducerDataset GeneratorDataset GroupByReducerDataset ReduceDataset".split())
+
+
+def kept_state(graph: Graph, name: str, allowed: frozenset[str] = frozenset()) -> str | None:
+    """The type of the first op in a function, or in one that it calls, whose state can't be left behind; or None."""
+    for op in stateful_ops(graph, name):
+        kind = op.type
+        if kind in _HARMLESS or kind in allowed or ("Dataset" in kind and kind not in _KEEPING):
+            continue
+        called = () if kind in _KEEPING else _called_by(graph, op)
+        inner = (kept_state(graph, function, allowed) for function in called)
+        found = next((each for each in inner if each is not None), None) if called else kind
+        if found is not None:
+            return found
+    return None
+
+
+def _called_by(graph: Graph, op: Operation) -> list[str]:
+    """The names of the functions that an op calls."""
+    given = [v for value in op.attrs.values() for v in (value if isinstance(value, list) else [value])]
+    named = [value.name for value in given if isinstance(value, NameAttrList)]
+    return [*named, *([op.type] if op.type in graph._functions else [])]
 
 
 def _has_state_only(graph: Graph, name: str, allowed: frozenset[str]) -> bool:

@@ -18,7 +18,7 @@ from everflow.framework.functions import GraphFunction, functions_from_library, 
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
 from everflow.framework.tensor_values import make_tensor_proto
-from everflow.kernels.data.datasets import Dataset, dataset, stateful_ops
+from everflow.kernels.data.datasets import Dataset, dataset, kept_state
 from everflow.kernels.data.rewrites import inputs_first
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import scalar_string, strings
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Session, Step
     from everflow.kernels.data.origins import Origin
 
-# Ops with state that does not keep a function from being written.
-_HARMLESS = frozenset(("Assert",))
 _RESULT = "_Retval"
 
 
@@ -44,7 +42,7 @@ class _Writer:
 
     def __init__(self, graph: Graph, allowed: list[str]) -> None:
         self.graph_def = GraphDef(versions=Graph().graph_def_versions)  # eager execution has functions, and no graph
-        self._graph, self._allowed = graph, _HARMLESS.union(allowed)
+        self._graph, self._allowed = graph, frozenset(allowed)
         self._names: dict[Dataset, str] = {}
 
     def write(self, top: Dataset) -> GraphDef:
@@ -92,9 +90,8 @@ class _Writer:
         function: Any = self._graph._functions.get(name)
         if name in written or function is None:
             return
-        for op in stateful_ops(self._graph, name):
-            if "Dataset" not in op.type and op.type not in self._allowed and op.type not in self._graph._functions:
-                raise FailedPreconditionError(None, None, f"{op.type} is stateful.")
+        if (kind := kept_state(self._graph, name, self._allowed)) is not None:
+            raise FailedPreconditionError(None, None, f"{kind} is stateful.")
         self.graph_def.library.function.append(function.definition)
         for node in function.definition.node_def:
             self._function(node.op)

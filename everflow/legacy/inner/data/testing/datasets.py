@@ -101,8 +101,8 @@ class DatasetTestBase(TestCase):
             (expected_error is None) != (expected_output is None), "Give either expected_output or expected_error"
         )
         if expected_error is not None:
-            following = self.getNext(dataset, requires_initialization)
             with self.assertRaisesWithPredicateMatch(*expected_error):
+                following = self.getNext(dataset, requires_initialization)  # eagerly, this may be what fails
                 for _ in range(expected_error_iter):
                     self.evaluate(following())
             return
