@@ -252,6 +252,8 @@ def _attach(parent, name, child):
         parent[name] = child
     elif isinstance(parent, LoadedObject):
         setattr(parent, name, child)
+    elif hasattr(parent, "_attach_loaded"):  # an object of a class that takes it itself
+        parent._attach_loaded(name, child)
     elif isinstance(parent, LoadedResource):
         setattr(parent, name, child)
         if is_trackable(child):

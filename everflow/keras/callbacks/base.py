@@ -107,19 +107,31 @@ class CallbackList:
     def __iter__(self):
         return iter(self.callbacks)
 
+    def _call_batch_hook(self, mode, hook, batch, logs=None):
+        """Before ("begin") or after ("end") a batch of training, evaluation or prediction."""
+        for callback in self.callbacks:
+            getattr(callback, f"on_{mode}_batch_{hook}")(batch, {} if logs is None else logs)
 
-def _on_index(name):
-    if "epoch" in name:
+    def _call_begin_hook(self, mode):
+        """Before training, evaluation or prediction."""
+        getattr(self, f"on_{mode}_begin")()
 
-        def call(self, epoch, logs=None):
-            for callback in self.callbacks:
-                getattr(callback, name)(epoch, {} if logs is None else logs)
+    def _call_end_hook(self, mode):
+        """After training, evaluation or prediction."""
+        getattr(self, f"on_{mode}_end")()
 
-    else:
 
-        def call(self, batch, logs=None):
-            for callback in self.callbacks:
-                getattr(callback, name)(batch, {} if logs is None else logs)
+def _on_epoch(when):
+    def call(self, epoch, logs=None):
+        for callback in self.callbacks:
+            getattr(callback, f"on_epoch_{when}")(epoch, {} if logs is None else logs)
+
+    return call
+
+
+def _on_batch(mode, when):
+    def call(self, batch, logs=None):
+        self._call_batch_hook(mode, when, batch, logs=logs)
 
     return call
 
@@ -132,12 +144,12 @@ def _on_whole(name):
     return call
 
 
-for _part in ("epoch", "batch", "train_batch", "test_batch", "predict_batch"):
-    for _when in ("begin", "end"):
-        setattr(CallbackList, f"on_{_part}_{_when}", _on_index(f"on_{_part}_{_when}"))
-for _part in ("train", "test", "predict"):
-    for _when in ("begin", "end"):
-        setattr(CallbackList, f"on_{_part}_{_when}", _on_whole(f"on_{_part}_{_when}"))
+for _when in ("begin", "end"):
+    setattr(CallbackList, f"on_epoch_{_when}", _on_epoch(_when))
+    setattr(CallbackList, f"on_batch_{_when}", _on_batch("train", _when))  # an older name
+    for _mode in ("train", "test", "predict"):
+        setattr(CallbackList, f"on_{_mode}_batch_{_when}", _on_batch(_mode, _when))
+        setattr(CallbackList, f"on_{_mode}_{_when}", _on_whole(f"on_{_mode}_{_when}"))
 
 
 class BaseLogger(Callback):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from everflow.keras.callbacks.monitors import better, warn_of_missing
 from everflow.keras.engine import workers
 from everflow.platform import file_io
 from everflow.platform.signatures import takes
+from everflow.train.checkpoint_state import latest_checkpoint
 
 
 class ModelCheckpoint(Callback):
@@ -61,8 +63,23 @@ class ModelCheckpoint(Callback):
             self.save_weights_only = True  # Nobody could make the model anew from a file.
 
     def on_train_begin(self, logs=None):
-        if self.load_weights_on_restart and file_io.file_exists(self.filepath):
-            self.model.load_weights(self.filepath)
+        if not self.load_weights_on_restart:
+            return
+        newest = self._get_most_recently_modified_file_matching_pattern(self.filepath)
+        if newest is not None:
+            self.model.load_weights(newest)
+
+    def _get_most_recently_modified_file_matching_pattern(self, pattern):
+        """The file that a path with fields for epoch and metrics stands for; of several the newest, then the last by name."""
+        folder, name = os.path.split(pattern)
+        named = re.compile("^" + ".*".join(map(re.escape, re.split(r"{[^{}]*}", name))) + "$")
+        kept = latest_checkpoint(folder)
+        if kept is not None and named.match(os.path.basename(kept)):
+            return kept
+        if not file_io.file_exists(folder):
+            return None
+        paths = [os.path.join(folder, found) for found in file_io.list_directory(folder) if named.match(found)]
+        return max(paths, key=lambda path: (os.path.getmtime(path), path), default=None)
 
     def on_batch_end(self, batch, logs=None):
         logs = logs or {}
@@ -87,7 +104,7 @@ class ModelCheckpoint(Callback):
         if not isinstance(self.save_freq, int) and self.epochs_since_last_save < self.period:
             return
         self.epochs_since_last_save = 0
-        path = self._path(epoch, logs)
+        path = self._get_file_path(epoch, logs)
         if self.save_best_only:
             current = logs.get(self.monitor)
             if current is None:
@@ -109,7 +126,7 @@ class ModelCheckpoint(Callback):
         else:
             self.model.save(path, overwrite=True)
 
-    def _path(self, epoch, logs):
+    def _get_file_path(self, epoch, logs):
         try:
             return self.filepath.format(epoch=epoch + 1, **logs)
         except KeyError as e:

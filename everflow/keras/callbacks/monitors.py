@@ -170,6 +170,9 @@ class ReduceLROnPlateau(Callback):
             kept["min_delta"] = kept.pop("epsilon")
             logging.warning("ReduceLROnPlateau's `epsilon` is deprecated: it is called `min_delta` now.")
         self.__dict__.update({name: kept[name] for name in parameters_of(ReduceLROnPlateau.__init__, ("**kwargs",))})
+        if self.mode not in ("auto", "min", "max"):
+            logging.warning("ReduceLROnPlateau's mode %s is unknown: it goes by the metric's name.", self.mode)
+            self.mode = "auto"
         self.cooldown_counter = self.wait = 0
         self._reset()
 

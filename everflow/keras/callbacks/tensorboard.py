@@ -67,17 +67,22 @@ class TensorBoard(Callback):
 
         super().set_model(model)
         if self.histogram_freq and self.merged is None and not executing_eagerly():
-            for layer in model.layers:
-                self._add_summaries_of(layer)
-        graph = K.get_graph()
-        with graph.as_default():  # when executing eagerly, that of functional models
-            self.writer = file_writer(self.log_dir, graph if self.write_graph else None)
+            self._make_histogram_ops(model)
+        self._init_writer(model)
         if self.embeddings_freq and self.embeddings_data is not None:
             self._configure_embeddings()
         if self.histogram_freq and not executing_eagerly():
             self.merged = merge_all()
 
+    def _init_writer(self, model):
+        """Begin the event file."""
+        self.writer = file_writer(self.log_dir, K.get_graph() if self.write_graph else None)
+
     # --- histograms and images -----------------------------------------------------------------
+
+    def _make_histogram_ops(self, model):
+        for layer in model.layers:
+            self._add_summaries_of(layer)
 
     def _add_summaries_of(self, layer):
         from everflow.summary import histogram  # loads google_crc32c
@@ -163,8 +168,9 @@ class TensorBoard(Callback):
 
     # --- scalars -------------------------------------------------------------------------------
 
-    def _write_scalars(self, logs, step):
-        for name, value in logs.items():
+    def _write_custom_summaries(self, step, logs=None):
+        """Write numbers by their names."""
+        for name, value in (logs or {}).items():
             summary = Summary()
             summary.value.add(tag=name, simple_value=float(value))
             self.writer.add_summary(summary, step)
@@ -178,36 +184,23 @@ class TensorBoard(Callback):
         logs = logs or {}
         self._samples_seen += logs.get("size", 1)
         if self.update_freq != "epoch" and self._samples_seen - self._samples_seen_at_last_write >= self.update_freq:
-            self._write_scalars(
-                {f"batch_{k}": v for k, v in logs.items() if k not in ("batch", "size", "num_steps")},
+            self._write_custom_summaries(
                 self._total_batches_seen,
+                {f"batch_{k}": v for k, v in logs.items() if k not in ("batch", "size", "num_steps")},
             )
             self._samples_seen_at_last_write = self._samples_seen
         self._total_batches_seen += 1
         if self._profile_start is not None:
-            self._write_profile(self._profile_start)
+            write_profile(self.log_dir, self._profile_start)
             self._profile_start = None
 
     def on_train_batch_end(self, batch, logs=None):
         self.on_batch_end(batch, logs)
 
-    def _write_profile(self, start):
-        """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
-        folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
-        file_io.recursive_create_dir(folder)
-        event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0}
-        event |= {"ts": start * 1e6, "dur": (time.time() - start) * 1e6}
-        with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
-            f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
-        # An event file that says nothing makes TensorBoard look for profiles here.
-        writer = file_writer(self.log_dir, filename_suffix=".profile-empty")
-        writer.add_event(Event(wall_time=time.time()))
-        writer.close()
-
     def on_epoch_end(self, epoch, logs=None):
         step = epoch if self.update_freq == "epoch" else self._samples_seen
-        self._write_scalars(
-            {f"epoch_{k}": v for k, v in (logs or {}).items() if k not in ("batch", "size", "num_steps")}, step
+        self._write_custom_summaries(
+            step, {f"epoch_{k}": v for k, v in (logs or {}).items() if k not in ("batch", "size", "num_steps")}
         )
         if self.histogram_freq and self.merged is not None and self.model.test_function is not None:
             function = self.model.test_function
@@ -224,4 +217,19 @@ def file_writer(folder, graph=None, **settings):
     """What writes an event file into a folder."""
     from everflow.summary import FileWriter  # loads google_crc32c
 
-    return FileWriter(folder, graph, **settings)
+    with K.get_graph().as_default():  # when executing eagerly, that of functional models
+        return FileWriter(folder, graph, **settings)
+
+
+def write_profile(log_dir, start):
+    """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
+    folder = os.path.join(log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
+    file_io.recursive_create_dir(folder)
+    event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0}
+    event |= {"ts": start * 1e6, "dur": (time.time() - start) * 1e6}
+    with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
+        f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
+    # An event file that says nothing makes TensorBoard look for profiles here.
+    writer = file_writer(log_dir, filename_suffix=".profile-empty")
+    writer.add_event(Event(wall_time=time.time()))
+    writer.close()

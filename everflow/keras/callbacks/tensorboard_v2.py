@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -9,19 +10,26 @@ import time
 import numpy as np
 
 from everflow.eager.mode import eager_mode
+from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
-from everflow.keras.callbacks.tensorboard import file_writer
+from everflow.keras.callbacks.tensorboard import file_writer, write_profile
 from everflow.keras.saving.json_data import default as as_json
+from everflow.ops import math
+from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.platform.signatures import takes
 from everflow.protos.config_pb2 import RunMetadata
 from everflow.protos.summary_pb2 import Summary
 from everflow.protos.types_pb2 import DT_STRING
+from everflow.summary.v2 import create_file_writer
+from everflow.summary.writing_ops import current, recording
 
+_TRAIN, _VALIDATION = "train", "validation"  # the folders of runs
+_IMAGES = 3  # of a weight, at most
 _NOT_METRICS = ("batch", "size", "num_steps")
 # What TensorFlow 1's callback took besides, and what is not missed without it.
 _OF_VERSION_1 = {"batch_size", "write_grads", "embeddings_layer_names", "embeddings_data"}
@@ -64,30 +72,31 @@ class TensorBoard(Callback):
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self._profile_batch, self._profile_start = profile_batch, None
         self._batches_seen, self._writers = 0, {}
+        self._steps, self._entered = {}, []
 
     # --- what is written at the start ----------------------------------------------------------
 
     def set_model(self, model):
         """Write the graph, and the layers of a model that can tell them."""
         super().set_model(model)
-        self._close()
+        self._close_writers()
         if self.write_graph:
-            self._writer("train").add_graph(K.get_graph())
+            if not model.run_eagerly:
+                self._get_writer(_TRAIN).add_graph(K.get_graph())
             if model._is_graph_network or (type(model).__name__ == "Sequential" and model.built):
                 written = json.dumps(model._updated_config(), default=as_json)
-                self._write_text("train", "keras", "graph_keras_model", written.encode(), 0)
-            self._writer("train").flush()
+                self._write_text(_TRAIN, "keras", "graph_keras_model", written.encode(), 0)
+            self._get_writer(_TRAIN).flush()
         if self.embeddings_freq:
             self._configure_embeddings()
 
-    def _writer(self, run):
+    def _get_writer(self, run):
         """The event file of a run, made when something is to be written."""
         if run not in self._writers:
-            with K.get_graph().as_default():  # when executing eagerly, that of functional models
-                self._writers[run] = file_writer(os.path.join(self.log_dir, run))
+            self._writers[run] = file_writer(os.path.join(self.log_dir, run))
         return self._writers[run]
 
-    def _close(self):
+    def _close_writers(self):
         for writer in self._writers.values():
             writer.close()
         self._writers = {}
@@ -99,76 +108,130 @@ class TensorBoard(Callback):
         value.tensor.dtype = DT_STRING
         value.tensor.string_val.append(content)
         value.tensor.tensor_shape.SetInParent()
-        self._writer(run).add_summary(summary, step)
+        self._get_writer(run).add_summary(summary, step)
 
-    def _write_scalars(self, run, prefix, logs, step):
-        for name, value in logs.items():
-            summary = Summary()
-            summary.value.add(tag=prefix + name, simple_value=float(value))
-            self._writer(run).add_summary(summary, step)
-        self._writer(run).flush()
+    def _log_metrics(self, logs, prefix, step):
+        """Write metrics, those of validation ("val_") beside those of training."""
+        metrics = {name: value for name, value in (logs or {}).items() if name not in _NOT_METRICS}
+        validated = {name[len("val_") :]: value for name, value in metrics.items() if name.startswith("val_")}
+        trained = {name: value for name, value in metrics.items() if not name.startswith("val_")}
+        for run, values in ((_TRAIN, trained), (_VALIDATION, validated)):
+            for name, value in values.items():
+                summary = Summary()
+                summary.value.add(tag=prefix + name, simple_value=float(value))
+                self._get_writer(run).add_summary(summary, step)
+            if values:
+                self._get_writer(run).flush()
+
+    # --- summaries of the program's own --------------------------------------------------------
+
+    def _set_default_writer(self, run):
+        """Let summaries that layers write go to a run's folder, where batches are written."""
+        if self.update_freq == "epoch" or not executing_eagerly():
+            return
+        writer = create_file_writer(os.path.join(self.log_dir, run))
+        self._steps[run] = self._steps.get(run) or Variable(0, dtype=dtypes.int64, trainable=False)
+        step, before = self._steps[run], current.step
+        context = contextlib.ExitStack()
+        context.enter_context(writer.as_default())
+        context.enter_context(recording(lambda: math.equal(step % self.update_freq, 0)))
+        context.callback(setattr, current, "step", before)
+        current.step = step
+        self._entered.append(context)
+
+    def _leave_default_writer(self):
+        if self._entered:
+            self._entered.pop().close()
+
+    def on_test_begin(self, logs=None):
+        """Validation's summaries have a folder of their own."""
+        self._set_default_writer(_VALIDATION)
+
+    def on_test_end(self, logs=None):
+        """Back to training's, if there is one."""
+        self._leave_default_writer()
+
+    def on_test_batch_end(self, batch, logs=None):
+        """Count a step of validation."""
+        self._increment_step(_VALIDATION)
+
+    def _increment_step(self, run):
+        if run in self._steps:
+            self._steps[run].assign_add(1)
 
     # --- batches -------------------------------------------------------------------------------
 
     def on_train_begin(self, logs=None):
         """Take the time of the first batch, where that is asked for."""
         self._batches_seen = 0
+        self._set_default_writer(_TRAIN)
         if self._profile_batch == 1:
-            self._profile_start = time.time()
+            self._enable_trace()
 
     def on_train_batch_end(self, batch, logs=None):
         """Write metrics of a batch."""
         if self.update_freq != "epoch" and batch % self.update_freq == 0:
-            metrics = {name: value for name, value in (logs or {}).items() if name not in _NOT_METRICS}
-            self._write_scalars("train", "batch_", metrics, self._batches_seen)
+            self._log_metrics(logs, "batch_", self._batches_seen)
         self._batches_seen += 1
-        if self._profile_start is not None:
-            self._write_profile()
+        self._increment_step(_TRAIN)
+        if self._is_tracing:
+            self._log_trace()
         elif self._batches_seen == self._profile_batch - 1:
-            self._profile_start = time.time()
+            self._enable_trace()
 
-    def _write_profile(self):
-        """The time of a batch as a run's metadata; a graph that is run in a session has its own."""
+    @property
+    def _is_tracing(self):
+        """Whether the time of a batch is taken."""
+        return self._profile_start is not None
+
+    def _enable_trace(self):
+        self._profile_start = time.time()
+
+    def _log_trace(self):
+        """The time of a batch as a run's metadata and as a trace; a graph that is run in a session has its own."""
         start, self._profile_start = self._profile_start, None
         if not executing_eagerly():
             return
+        write_profile(os.path.join(self.log_dir, _TRAIN), start)
         metadata = RunMetadata()
         device = metadata.step_stats.dev_stats.add(device="/job:localhost/replica:0/task:0/device:CPU:0")
         taken = int((time.time() - start) * 1e6)
         device.node_stats.add(node_name="train_batch", all_start_micros=int(start * 1e6), all_end_rel_micros=taken)
         name = f"batch_{self._batches_seen}"
-        self._write_text("train", name, "graph_run_metadata", metadata.SerializeToString(), self._batches_seen)
+        self._write_text(_TRAIN, name, "graph_run_metadata", metadata.SerializeToString(), self._batches_seen)
 
     # --- epochs --------------------------------------------------------------------------------
 
     def on_epoch_end(self, epoch, logs=None):
         """Write metrics of training and of validation, and what is known of weights."""
-        metrics = {name: value for name, value in (logs or {}).items() if name not in _NOT_METRICS}
-        validated = {name[len("val_") :]: value for name, value in metrics.items() if name.startswith("val_")}
-        trained = {name: value for name, value in metrics.items() if not name.startswith("val_")}
-        self._write_scalars("train", "epoch_", trained, epoch)
-        if validated:
-            self._write_scalars("validation", "epoch_", validated, epoch)
+        self._log_metrics(logs, "epoch_", epoch)
         if self.histogram_freq and epoch % self.histogram_freq == 0:
-            self._write_weights(epoch)
+            self._log_weights(epoch)
         if self.embeddings_freq and epoch % self.embeddings_freq == 0:
-            self.model.save_weights(os.path.join(self.log_dir, "train", f"keras_embedding.ckpt-{epoch}"))
+            self._log_embeddings(epoch)
 
     def on_train_end(self, logs=None):
         """End the files."""
-        if self._profile_start is not None:
-            self._write_profile()
-        self._close()
+        if self._is_tracing:
+            self._log_trace()
+        self._leave_default_writer()
+        self._close_writers()
 
-    def _write_weights(self, epoch):
+    def _log_embeddings(self, epoch):
+        self.model.save_weights(os.path.join(self.log_dir, _TRAIN, f"keras_embedding.ckpt-{epoch}"))
+
+    def _log_weights(self, epoch):
         for layer in self.model.layers:
             for weight, value in zip(layer.weights, layer.get_weights()):
                 name = weight.name.replace(":", "_")
                 self._add(raw.HistogramSummary, name, epoch, value)
-                picture = _picture(value) if self.write_images else None
-                if picture is not None:
-                    self._add(raw.ImageSummary, f"{name}/image/0", epoch, picture[None])
-        self._writer("train").flush()
+                if self.write_images:
+                    self._log_weight_as_image(name, value, epoch)
+        self._get_writer(_TRAIN).flush()
+
+    def _log_weight_as_image(self, name, value, epoch):
+        for number, picture in enumerate(_pictures(value)[:_IMAGES]):
+            self._add(raw.ImageSummary, f"{name}/image/{number}", epoch, picture[None, ..., None])
 
     def _add(self, build, tag, epoch, value):
         """Write what an op makes of a value, which is computed at once, whatever the model is drawn in."""
@@ -176,7 +239,7 @@ class TensorBoard(Callback):
             written = build(tag, convert_to_tensor(value)).numpy()
         summary = Summary.FromString(written)
         summary.value[0].tag = tag
-        self._writer("train").add_summary(summary, epoch)
+        self._get_writer(_TRAIN).add_summary(summary, epoch)
 
     # --- embeddings ----------------------------------------------------------------------------
 
@@ -196,13 +259,13 @@ class TensorBoard(Callback):
         file_io.write_string_to_file(os.path.join(self.log_dir, "projector_config.pbtxt"), "".join(lines))
 
 
-def _picture(value):
-    """A weight as an image of one channel: a vector as a line, a matrix lying down, filters one behind the other; else None."""
+def _pictures(value):
+    """A weight as grey images: a vector as a line, a matrix lying down, filters one behind the other; others as none."""
     value = np.squeeze(value)
     if value.ndim == 1:
-        return value.reshape(value.shape[0], 1, 1)
+        return value.reshape(1, value.shape[0], 1)
     if value.ndim == 2:
-        return (value.T if value.shape[0] > value.shape[1] else value)[..., None]
+        return (value.T if value.shape[0] > value.shape[1] else value)[None]
     if value.ndim == 3:
-        return (np.transpose(value, [2, 0, 1]) if K.image_data_format() == "channels_last" else value)[0][..., None]
-    return None
+        return np.transpose(value, [2, 0, 1]) if K.image_data_format() == "channels_last" else value
+    return []

@@ -25,6 +25,15 @@ def known_class(name: str) -> type:
     return _known[name]
 
 
+def is_known(name: str) -> bool:
+    """Whether a name is that of a class of Keras's own; namespaces that show it are asked for it."""
+    if name not in _known:
+        for namespace in _namespaces:
+            if isinstance(shown := getattr(namespace, name, None), type):
+                _known[name] = shown
+    return name in _known
+
+
 def serialize(layer):
     """A layer as {"class_name", "config"}.
 
@@ -59,10 +68,8 @@ def deserialize(config, custom_objects=None):
         3
     """
     name = config.get("class_name") if isinstance(config, dict) else config
-    if isinstance(name, str) and name not in _known:
-        for namespace in _namespaces:
-            if isinstance(shown := getattr(namespace, name, None), type):
-                _known[name] = shown
+    if isinstance(name, str):
+        is_known(name)
     return deserialize_keras_object(
         config, module_objects=_known, custom_objects=custom_objects, printable_module_name="layer"
     )
