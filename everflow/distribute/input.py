@@ -93,7 +93,7 @@ class DistributedIterator:
             # One after the other, so that the first replica has the first part.
             with control_dependencies(before), device(name):
                 parts.append(next(self._iterator) if self._eager else self._iterator.get_next())
-        return regroup(parts)
+        return regroup(self._strategy.extended._device_map, parts)
 
 
 class DistributedDataset:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from everflow.distribute.device_maps import full_device
 from everflow.distribute.reduction import mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
-from everflow.distribute.values import devices_of, full_device
+from everflow.distribute.values import devices_of
 from everflow.framework.scopes import device
 
 

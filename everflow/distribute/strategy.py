@@ -7,6 +7,7 @@ import enum
 import functools
 
 from everflow.distribute import context
+from everflow.distribute.device_maps import full_device, map_of
 from everflow.distribute.input import DistributedDataset, DistributedIterator, InputContext, numpy_dataset
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
 from everflow.distribute.values import (
@@ -14,10 +15,11 @@ from everflow.distribute.values import (
     DistributedVariable,
     SyncOnReadVariable,
     devices_of,
-    full_device,
+    value_container,
 )
 from everflow.framework import nest
 from everflow.framework.scopes import device, get_default_graph
+from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import grouping
@@ -147,7 +149,7 @@ class Strategy:
 
 
 def _like(value, parts: list):
-    return type(value)(parts) if isinstance(value, DistributedValues) else parts[0]
+    return type(value)(value.device_map, parts) if isinstance(value, DistributedValues) else parts[0]
 
 
 class StrategyExtended:
@@ -185,6 +187,7 @@ class StrategyExtended:
 
     # --- facts -------------------------------------------------------------------------------
 
+    _device_map = property(lambda self: map_of(self._devices))
     worker_devices = property(lambda self: self._devices, doc="The devices that replicas run on.")
     parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
     _num_replicas_in_sync = property(lambda self: len(self._devices))
@@ -238,7 +241,7 @@ class StrategyExtended:
 
     def value_container(self, value):
         """The variable that a copy belongs to; any other value itself."""
-        return getattr(value, "_distributed_container", None) or value
+        return value_container(value)
 
     def read_var(self, v):
         """A variable's value across replicas."""
@@ -317,7 +320,8 @@ class ReplicaContext:
 
     def __init__(self, strategy, replica_id_in_sync_group):
         self._strategy = strategy
-        self._id = replica_id_in_sync_group if isinstance(replica_id_in_sync_group, int) else 0
+        number = replica_id_in_sync_group
+        self._id = number if isinstance(number, int) else constant_value(number) or 0
         self._replica_id = replica_id_in_sync_group
 
     strategy = property(lambda self: self._strategy, doc="The strategy that runs it.")
