@@ -35,6 +35,12 @@ def full_device(name: Any, default: str | None = None) -> str:
     return DeviceSpec(*parts).to_string()
 
 
+def host_of(device: str) -> str:
+    """The processor of the machine that a device is in."""
+    spec = DeviceSpec.from_string(device)
+    return DeviceSpec(spec.job, spec.replica, spec.task, "CPU", 0).to_string()
+
+
 class _StandIn:
     """Takes the place of an operation, to see where the scopes around would put it."""
 
@@ -102,6 +108,12 @@ class DeviceMap:
     def select_for_current_replica(self, values: Sequence[Any], replica_context: Any) -> Any:
         """The part of a replica."""
         return values[_replica_number(replica_context)]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._devices))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self._devices)})"

@@ -79,7 +79,7 @@ class MirroredExtended(StrategyExtended):
 
     def _create_variable(self, next_creator, **kwargs):
         replica = context.get_replica_context()
-        if isinstance(replica, _MirroredReplicaContext):
+        if isinstance(replica, MirroredReplicaContext):
             return replica.shared_variable(
                 kwargs.get("name"), lambda: self._create_variable_across(next_creator, kwargs)
             )
@@ -132,7 +132,7 @@ class MirroredExtended(StrategyExtended):
             )
         return mirrored_on(devices_of(destinations), lambda _: value)
 
-    def broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor, destinations):
         return self._cross_device_ops.broadcast(tensor, destinations)
 
     def _update(self, var, fn, args, kwargs, group):
@@ -292,7 +292,7 @@ class _Replica:
             with contextlib.ExitStack() as stack:
                 enter = stack.enter_context
                 enter(self._owner.graph.as_default())
-                enter(_MirroredReplicaContext(self._owner, self))
+                enter(MirroredReplicaContext(self._owner, self))
                 enter(device(self._device))
                 if self.index:
                     enter(name_scope(f"replica_{self.index}"))
@@ -314,7 +314,7 @@ class _Replica:
         return self.answer
 
 
-class _MirroredReplicaContext(ReplicaContext):
+class MirroredReplicaContext(ReplicaContext):
     def __init__(self, owner: _Replicas, replica: _Replica):
         super().__init__(owner.strategy, replica.index)
         self._replica_id = owner.extended._first_replica_id + replica.index

@@ -48,7 +48,7 @@ class OneDeviceExtended(StrategyExtended):
     def _reduce_to(self, reduce_op, value, destinations):
         return value
 
-    def broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor, destinations):
         return mirrored_on(devices_of(destinations)[:1], lambda _: tensor)
 
     def _update(self, var, fn, args, kwargs, group):

@@ -18,6 +18,7 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TypeSpec, type_spec_from_value
+from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.variables.options import VariableAggregation
 from everflow.ops.variables.variable import Variable
@@ -84,21 +85,21 @@ class PerReplica(DistributedValues):
 
     @property
     def _type_spec(self):
-        specs = [type_spec_from_value(v) for v in self._values]
-        return PerReplicaSpec(*specs, device_map=self._device_map, logical_device=self._logical_device)
+        specs = tuple(type_spec_from_value(v) for v in self._values)
+        return PerReplicaSpec(specs, self._device_map, self._logical_device)
 
 
 class PerReplicaSpec(TypeSpec):
     """The type of a PerReplica: those of its parts, and their devices."""
 
-    def __init__(self, *value_specs, device_map, logical_device):
-        self._value_specs, self._device_map, self._logical_device = value_specs, device_map, logical_device
+    def __init__(self, value_specs, device_map, logical_device):
+        self._value_specs, self._device_map, self._logical_device = tuple(value_specs), device_map, logical_device
 
     value_type = property(lambda self: PerReplica)
     _component_specs = property(lambda self: self._value_specs)
 
     def _serialize(self):
-        return self._value_specs, type(self._device_map).__name__, self._device_map.all_devices, self._logical_device
+        return self._value_specs, self._device_map, self._logical_device
 
     def _to_components(self, value):
         return list(value.values)
@@ -274,6 +275,9 @@ class MirroredVariable(DistributedVariable):
 
     _saveable = mirrored_saveable
 
+    def _get_cross_replica(self):
+        return array.identity(self._values[0])
+
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()
         if frame.update_device is not None:
@@ -305,6 +309,9 @@ class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies go their own way, and are put together when read across replicas."""
 
     _saveable = sync_on_read_saveable
+
+    def _get_cross_replica(self):
+        return self._strategy.extended._read_across(self)
 
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()
