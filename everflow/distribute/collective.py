@@ -179,7 +179,7 @@ class CollectiveExtended(MirroredExtended):
             totals = [self._exchanged(_parts(value)) for value in values]
         if reduce_op is ReduceOp.MEAN:
             totals = [[_divided(part, self._num_replicas_in_sync) for part in parts] for parts in totals]
-        return [parts[0] if len(parts) == 1 else Mirrored(parts) for parts in totals]
+        return [parts[0] if len(parts) == 1 else Mirrored(self._device_map, parts) for parts in totals]
 
     def _exchanged(self, parts) -> list:
         size, group = self._num_replicas_in_sync, self._group_key()

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from everflow.data import Dataset, make_initializable_iterator
+from everflow.data import (
+    Dataset,
+    get_output_classes,
+    get_output_shapes,
+    get_output_types,
+    make_initializable_iterator,
+)
+from everflow.distribute.device_maps import full_device, host_of
 from everflow.distribute.values import regroup
 from everflow.framework import dtypes, nest
+from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import control_dependencies, device, executing_eagerly
 from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
@@ -54,7 +62,7 @@ def numpy_dataset(numpy_input):
     return Dataset.from_tensor_slices(tuple(numpy_input) if isinstance(numpy_input, list) else numpy_input)
 
 
-def _split(dataset, count: int):
+def split_batches(dataset, count: int):
     """A dataset with each batch cut into `count` parts, one after the other; the last one may be smaller."""
     if count == 1:
         return dataset
@@ -66,55 +74,143 @@ def _split(dataset, count: int):
     return dataset.flat_map(parts)
 
 
+class InputWorkers:
+    """Who reads input: for each worker the device that reads, and the devices that it reads for."""
+
+    def __init__(self, device_map, worker_device_pairs=None, logical_device=0):
+        self._device_map, self._logical_device = device_map, logical_device
+        if worker_device_pairs is None:
+            devices = device_map.logical_to_actual_devices(logical_device)
+            worker_device_pairs = ((host_of(devices[0]), devices),)
+        self._pairs = tuple((worker, tuple(full_device(d) for d in devices)) for worker, devices in worker_device_pairs)
+
+    device_map = property(lambda self: self._device_map)
+    logical_device = property(lambda self: self._logical_device)
+    num_workers = property(lambda self: len(self._pairs))
+    worker_devices = property(lambda self: tuple(worker for worker, _ in self._pairs))
+
+    def compute_devices_for_worker(self, worker_index):
+        """The devices that a worker reads for."""
+        return self._pairs[worker_index][1]
+
+    def __repr__(self):
+        rows = "\n".join(f"  {i} {worker}: {devices}" for i, (worker, devices) in enumerate(self._pairs))
+        return f"{type(self).__name__}:{{\n{rows}\n  device_map: {self._device_map}}}"
+
+
+class _Calls:
+    """A function in an iterator's place: each element is what it gives."""
+
+    def __init__(self, fn):
+        self._fn = fn
+        self.initializer = group()
+
+    def get_next(self, name=None):
+        return self._fn()
+
+
 class DistributedIterator:
     """Gives each replica its part of the next element. In a graph, run `initialize()` first."""
 
-    def __init__(self, strategy, dataset, split: bool):
-        self._strategy = strategy
-        if split:
-            dataset = _split(dataset, strategy.num_replicas_in_sync)
-            context = strategy._input_context()
-            if context.num_input_pipelines > 1:
-                dataset = dataset.shard(context.num_input_pipelines, context.input_pipeline_id)
+    def __init__(self, input_workers, datasets, strategy):
+        self._input_workers, self._strategy, self._datasets = input_workers, strategy, datasets
         self._eager = executing_eagerly()
-        self._iterator = iter(dataset) if self._eager else make_initializable_iterator(dataset)
+        self._begin()
+
+    def _begin(self):
+        self._iterators = []
+        for worker, dataset in zip(self._input_workers.worker_devices, self._datasets, strict=True):
+            with device(worker):
+                if callable(dataset):
+                    self._iterators.append(_Calls(dataset))
+                else:
+                    self._iterators.append(iter(dataset) if self._eager else make_initializable_iterator(dataset))
 
     def initialize(self):
         """The operation that begins (again) at the dataset's start."""
-        return group() if self._eager else self._iterator.initializer
+        if self._eager:
+            self._begin()
+            return []
+        return group(*(iterator.initializer for iterator in self._iterators))
 
     initializer = property(lambda self: self.initialize())
+    _initializer = initializer
+    output_types = property(lambda self: get_output_types(self._datasets[0]))
+    output_shapes = property(lambda self: get_output_shapes(self._datasets[0]))
+    output_classes = property(lambda self: get_output_classes(self._datasets[0]))
 
-    def get_next(self):
+    def get_iterator(self, worker):
+        """The iterator of a worker's device; None where there is none."""
+        pairs = zip(self._input_workers.worker_devices, self._iterators, strict=True)
+        return next((iterator for name, iterator in pairs if name == worker), None)
+
+    def get_next(self, name=None):
         """The next element, with a part for each replica."""
         parts = []
-        for name in self._strategy.extended.worker_devices:
-            before = [] if self._eager else [nest.flatten(p)[0] for p in parts[-1:]]
-            # One after the other, so that the first replica has the first part.
-            with control_dependencies(before), device(name):
-                parts.append(next(self._iterator) if self._eager else self._iterator.get_next())
-        return regroup(parts)
+        for index, iterator in enumerate(self._iterators):
+            for where in self._input_workers.compute_devices_for_worker(index):
+                before = [] if executing_eagerly() else [nest.flatten(p)[0] for p in parts[-1:]]
+                # One after the other, so that the first replica has the first part.
+                with control_dependencies(before), device(where):
+                    parts.append(iterator.get_next(name))
+        return regroup(self._input_workers.device_map, parts)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
+    next = __next__
 
 
 class DistributedDataset:
     """A dataset for replicas: iterate over it, or make an iterator in a graph."""
 
-    def __init__(self, strategy, dataset, split: bool):
-        self._strategy = strategy
-        self._dataset = dataset
-        self._split = split
+    def __init__(self, input_workers, datasets, strategy):
+        self._input_workers, self._datasets, self._strategy = input_workers, datasets, strategy
 
     def __iter__(self):
         if not executing_eagerly():
             raise RuntimeError(
                 "__iter__() is only supported when eager execution is enabled; make an iterator with make_initializable_iterator."
             )
-        iterator = DistributedIterator(self._strategy, self._dataset, self._split)
-        while True:
-            try:
-                yield iterator.get_next()
-            except StopIteration:
-                return
+        return self._iterator()
+
+    def _iterator(self):
+        return DistributedIterator(self._input_workers, self._datasets, self._strategy)
 
     def make_initializable_iterator(self):
-        return DistributedIterator(self._strategy, self._dataset, self._split)
+        """An iterator; run its `initialize()` first."""
+        return self._iterator()
+
+    def make_one_shot_iterator(self):
+        """An iterator that has begun, where operations run at once."""
+        return self._iterator()
+
+    def reduce(self, initial_state, reduce_fn):
+        """`reduce_fn(state, element)` over all elements, where operations run at once."""
+        state = initial_state
+        for element in self:
+            state = reduce_fn(state, element)
+        return state
+
+
+# --- of a strategy ------------------------------------------------------------------------------
+
+
+def input_workers(strategy) -> InputWorkers:
+    """This process reads for all devices of a strategy."""
+    return InputWorkers(strategy.extended._device_map)
+
+
+def split_over_replicas(strategy, dataset) -> list:
+    """A dataset with each batch cut into a part for each replica; of several pipelines, the share of this one."""
+    dataset = split_batches(dataset, strategy.num_replicas_in_sync)
+    context = strategy._input_context()
+    if context.num_input_pipelines > 1:
+        dataset = dataset.shard(context.num_input_pipelines, context.input_pipeline_id)
+    return [dataset]

@@ -12,6 +12,7 @@ import threading
 
 from everflow.config.experimental import list_physical_devices
 from everflow.distribute import context
+from everflow.distribute.device_maps import full_device
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.distribute.reduction import CrossDeviceOps, ReductionToOneDevice, mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
@@ -21,7 +22,6 @@ from everflow.distribute.values import (
     MirroredVariable,
     SyncOnReadVariable,
     devices_of,
-    full_device,
     regroup,
     replace_in_collections,
     select_replica,
@@ -79,7 +79,7 @@ class MirroredExtended(StrategyExtended):
 
     def _create_variable(self, next_creator, **kwargs):
         replica = context.get_replica_context()
-        if isinstance(replica, _MirroredReplicaContext):
+        if isinstance(replica, MirroredReplicaContext):
             return replica.shared_variable(
                 kwargs.get("name"), lambda: self._create_variable_across(next_creator, kwargs)
             )
@@ -106,7 +106,7 @@ class MirroredExtended(StrategyExtended):
             with init_scope(), get_default_graph().colocate_with(None, ignore_existing=True), device(name):
                 copies.append(next_creator(**given))
         kind = SyncOnReadVariable if on_read else MirroredVariable
-        made = kind(self._container_strategy(), copies, kwargs.get("aggregation"))
+        made = kind(self._container_strategy(), self._device_map, copies, kwargs.get("aggregation"))
         replace_in_collections(made, collections, trainable)
         return made
 
@@ -118,7 +118,7 @@ class MirroredExtended(StrategyExtended):
     def _reduce_to(self, reduce_op, value, destinations):
         if not isinstance(value, DistributedValues):
             if isinstance(value, DistributedVariable):
-                return self._reduce_to(reduce_op, DistributedValues(value.values), destinations)
+                return self._reduce_to(reduce_op, DistributedValues(value.device_map, value.values), destinations)
             return self._reduce_plain(reduce_op, value, destinations)
         return self._cross_device_ops.reduce(reduce_op, value, destinations)
 
@@ -132,7 +132,7 @@ class MirroredExtended(StrategyExtended):
             )
         return mirrored_on(devices_of(destinations), lambda _: value)
 
-    def broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor, destinations):
         return self._cross_device_ops.broadcast(tensor, destinations)
 
     def _update(self, var, fn, args, kwargs, group):
@@ -224,7 +224,7 @@ class _Replicas:
                     if replica.error is not None:
                         raise replica.error
                 if all(r.ended for r in self.replicas):
-                    return regroup([r.result for r in self.replicas])
+                    return regroup(self.extended._device_map, [r.result for r in self.replicas])
                 if any(r.ended for r in self.replicas):
                     raise RuntimeError(
                         "Some replicas called merge_call() and others did not; all must call it equally often."
@@ -238,7 +238,7 @@ class _Replicas:
     def _merge(self) -> None:
         calls = [r.merge for r in self.replicas]
         fn = calls[0][0]
-        args, kwargs = regroup([c[1] for c in calls]), regroup([c[2] for c in calls])
+        args, kwargs = (regroup(self.extended._device_map, [c[i] for c in calls]) for i in (1, 2))
         # What is drawn together stands in the scopes that the first replica has open.
         outer = _OpenScopes(self.graph)
         self.replicas[0].scopes.put_back()
@@ -292,7 +292,7 @@ class _Replica:
             with contextlib.ExitStack() as stack:
                 enter = stack.enter_context
                 enter(self._owner.graph.as_default())
-                enter(_MirroredReplicaContext(self._owner, self))
+                enter(MirroredReplicaContext(self._owner, self))
                 enter(device(self._device))
                 if self.index:
                     enter(name_scope(f"replica_{self.index}"))
@@ -314,7 +314,7 @@ class _Replica:
         return self.answer
 
 
-class _MirroredReplicaContext(ReplicaContext):
+class MirroredReplicaContext(ReplicaContext):
     def __init__(self, owner: _Replicas, replica: _Replica):
         super().__init__(owner.strategy, replica.index)
         self._replica_id = owner.extended._first_replica_id + replica.index

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from everflow.distribute.device_maps import full_device
 from everflow.distribute.reduction import mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
-from everflow.distribute.values import devices_of, full_device
+from everflow.distribute.values import devices_of
 from everflow.framework.scopes import device
 
 
@@ -47,7 +48,7 @@ class OneDeviceExtended(StrategyExtended):
     def _reduce_to(self, reduce_op, value, destinations):
         return value
 
-    def broadcast_to(self, tensor, destinations):
+    def _broadcast_to(self, tensor, destinations):
         return mirrored_on(devices_of(destinations)[:1], lambda _: tensor)
 
     def _update(self, var, fn, args, kwargs, group):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.distribute.device_maps import map_of
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, reduced
 from everflow.distribute.values import DistributedValues, Mirrored, devices_of
 from everflow.framework.composites import IndexedSlices
@@ -118,7 +119,7 @@ def mirrored_on(devices, make):
     for index, name in enumerate(devices):
         with device(name):
             made.append(make(index))
-    return made[0] if len(made) == 1 else Mirrored(made)
+    return made[0] if len(made) == 1 else Mirrored(map_of(devices), made)
 
 
 def _copy(value):

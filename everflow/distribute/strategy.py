@@ -7,17 +7,27 @@ import enum
 import functools
 
 from everflow.distribute import context
-from everflow.distribute.input import DistributedDataset, DistributedIterator, InputContext, numpy_dataset
+from everflow.distribute.device_maps import full_device, map_of
+from everflow.distribute.multi_step import run_steps
+from everflow.distribute.input import (
+    DistributedDataset,
+    DistributedIterator,
+    InputContext,
+    input_workers,
+    numpy_dataset,
+    split_over_replicas,
+)
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
 from everflow.distribute.values import (
     DistributedValues,
     DistributedVariable,
     SyncOnReadVariable,
     devices_of,
-    full_device,
+    value_container,
 )
 from everflow.framework import nest
 from everflow.framework.scopes import device, get_default_graph
+from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import grouping
@@ -47,6 +57,9 @@ class Strategy:
     """
 
     _scale_loss_for_estimator = False
+
+    def _scale_loss_for_estimator_enabled(self):
+        return context.losses_are_means(self)
 
     def __init__(self, extended):
         self._extended = extended
@@ -111,21 +124,22 @@ class Strategy:
 
     def experimental_distribute_dataset(self, dataset):
         """A dataset whose batches are split over the replicas."""
-        return DistributedDataset(self, dataset, split=True)
+        return self._extended._experimental_distribute_dataset(dataset)
 
     def experimental_distribute_datasets_from_function(self, dataset_fn):
         """A dataset made by `dataset_fn(input_context)`, whose elements are handed to the replicas one by one."""
-        return DistributedDataset(self, dataset_fn(self._input_context()), split=False)
+        return self._extended._experimental_distribute_datasets_from_function(dataset_fn)
 
     def make_dataset_iterator(self, dataset):
         """An iterator over a dataset's batches, each split over the replicas; run its `initialize()` first."""
-        return DistributedIterator(self, dataset, split=True)
+        return self._extended._make_dataset_iterator(dataset)
 
     def make_input_fn_iterator(self, input_fn, replication_mode=InputReplicationMode.PER_WORKER):
         """An iterator over the dataset that `input_fn(input_context)` gives."""
         if replication_mode is not InputReplicationMode.PER_WORKER:
             raise ValueError(f"Input replication mode not supported: {replication_mode}")
-        return DistributedIterator(self, input_fn(self._input_context()), split=False)
+        with self.scope():
+            return self._extended._make_input_fn_iterator(input_fn, replication_mode)
 
     def experimental_make_numpy_dataset(self, numpy_input, session=None):
         """A dataset of the rows of numpy arrays."""
@@ -137,17 +151,22 @@ class Strategy:
     # --- configuration -----------------------------------------------------------------------
 
     def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
-        """Adapt to a session's configuration; strategies of one process have nothing to adapt."""
+        """Adapt to a session's configuration and a cluster."""
+        return self._extended._configure(session_config, cluster_spec, task_type, task_id)
 
     def update_config_proto(self, config_proto):
         """A copy of a ConfigProto as this strategy wants it."""
-        made = type(config_proto)()
-        made.CopyFrom(config_proto)
-        return made
+        return self._extended._update_config_proto(config_proto)
+
+    def _in_multi_worker_mode(self) -> bool:
+        return self._extended._has_replicas_elsewhere
+
+    def __copy__(self):
+        raise RuntimeError("A strategy has devices and variables of its own, and can't be copied.")
 
 
 def _like(value, parts: list):
-    return type(value)(parts) if isinstance(value, DistributedValues) else parts[0]
+    return type(value)(value.device_map, parts) if isinstance(value, DistributedValues) else parts[0]
 
 
 class StrategyExtended:
@@ -183,8 +202,49 @@ class StrategyExtended:
     def _update(self, var, fn, args, kwargs, group):
         raise NotImplementedError("must be implemented in descendants")
 
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        made = []
+        for index, name in enumerate(devices_of(colocate_with)):
+            with device(name), self._updating(name, index):
+                made.append(fn(*args, **kwargs))
+        return grouping.group(*made) if group else made
+
+    def _broadcast_to(self, tensor, destinations):
+        raise NotImplementedError("must be implemented in descendants")
+
+    def _experimental_distribute_dataset(self, dataset):
+        strategy = self._container_strategy()
+        return DistributedDataset(input_workers(strategy), split_over_replicas(strategy, dataset), strategy)
+
+    def _experimental_distribute_datasets_from_function(self, dataset_fn):
+        strategy = self._container_strategy()
+        return DistributedDataset(input_workers(strategy), [dataset_fn(strategy._input_context())], strategy)
+
+    def _make_dataset_iterator(self, dataset):
+        strategy = self._container_strategy()
+        return DistributedIterator(input_workers(strategy), split_over_replicas(strategy, dataset), strategy)
+
+    def _make_input_fn_iterator(self, input_fn, replication_mode=InputReplicationMode.PER_WORKER):
+        strategy = self._container_strategy()
+        return DistributedIterator(input_workers(strategy), [input_fn(strategy._input_context())], strategy)
+
+    def _experimental_make_numpy_dataset(self, numpy_input, session):
+        return numpy_dataset(numpy_input)
+
+    def _experimental_run_steps_on_iterator(self, fn, iterator, iterations, initial_loop_values=None):
+        return run_steps(self, fn, iterator, iterations, initial_loop_values)
+
+    def _configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
+        """What a strategy of one process has nothing to do for."""
+
+    def _update_config_proto(self, config_proto):
+        made = type(config_proto)()
+        made.CopyFrom(config_proto)
+        return made
+
     # --- facts -------------------------------------------------------------------------------
 
+    _device_map = property(lambda self: map_of(self._devices))
     worker_devices = property(lambda self: self._devices, doc="The devices that replicas run on.")
     parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
     _num_replicas_in_sync = property(lambda self: len(self._devices))
@@ -238,7 +298,7 @@ class StrategyExtended:
 
     def value_container(self, value):
         """The variable that a copy belongs to; any other value itself."""
-        return getattr(value, "_distributed_container", None) or value
+        return value_container(value)
 
     def read_var(self, v):
         """A variable's value across replicas."""
@@ -274,7 +334,7 @@ class StrategyExtended:
 
     def broadcast_to(self, tensor, destinations):
         """A tensor on every device of `destinations`."""
-        raise NotImplementedError("must be implemented in descendants")
+        return self._broadcast_to(tensor, destinations)
 
     def update(self, var, fn, args=(), kwargs=None, group=True):
         """Call `fn(copy, *args)` for every copy of a variable, each with its part of the arguments."""
@@ -284,11 +344,7 @@ class StrategyExtended:
     def update_non_slot(self, colocate_with, fn, args=(), kwargs=None, group=True):
         """Call `fn(*args)` on every device of `colocate_with`."""
         context.require_cross_replica()
-        made = []
-        for index, name in enumerate(devices_of(colocate_with)):
-            with device(name), self._updating(name, index):
-                made.append(fn(*args, **(kwargs or {})))
-        return grouping.group(*made) if group else made
+        return self._update_non_slot(colocate_with, fn, args, kwargs or {}, group)
 
     def _updating(self, name: str, index: int | None = None):
         return context.entered(context.Frame(self._container_strategy(), None, name, index))
@@ -300,7 +356,12 @@ class StrategyExtended:
 
     def experimental_make_numpy_dataset(self, numpy_input, session=None):
         """A dataset of the rows of numpy arrays."""
-        return numpy_dataset(numpy_input)
+        return self._experimental_make_numpy_dataset(numpy_input, session)
+
+    def experimental_run_steps_on_iterator(self, fn, iterator, iterations=1, initial_loop_values=None):
+        """Call `fn(context, inputs)` so many times, each with the next inputs; gives the `MultiStepContext`, with `run_op`."""
+        context.require_cross_replica()
+        return self._experimental_run_steps_on_iterator(fn, iterator, iterations, initial_loop_values)
 
 
 class ReplicaContext:
@@ -317,7 +378,8 @@ class ReplicaContext:
 
     def __init__(self, strategy, replica_id_in_sync_group):
         self._strategy = strategy
-        self._id = replica_id_in_sync_group if isinstance(replica_id_in_sync_group, int) else 0
+        number = replica_id_in_sync_group
+        self._id = number if isinstance(number, int) else constant_value(number) or 0
         self._replica_id = replica_id_in_sync_group
 
     strategy = property(lambda self: self._strategy, doc="The strategy that runs it.")
@@ -363,7 +425,7 @@ class ReplicaContext:
         return self._entered.__exit__(*exception)
 
 
-class _DefaultExtended(StrategyExtended):
+class DefaultExtended(StrategyExtended):
     """What is in force where no strategy is: one replica, wherever it was put."""
 
     _has_partitioned_variables = True
@@ -390,7 +452,13 @@ class _DefaultExtended(StrategyExtended):
     def _reduce_to(self, reduce_op, value, destinations):
         return value
 
-    def broadcast_to(self, tensor, destinations):
+    def _experimental_distribute_dataset(self, dataset):
+        return dataset
+
+    def _experimental_distribute_datasets_from_function(self, dataset_fn):
+        return dataset_fn(InputContext())
+
+    def _broadcast_to(self, tensor, destinations):
         return tensor
 
     def _update(self, var, fn, args, kwargs, group):
@@ -403,7 +471,7 @@ class _DefaultDistributionStrategy(Strategy):
     """The strategy where there is none."""
 
     def __init__(self):
-        super().__init__(_DefaultExtended(self))
+        super().__init__(DefaultExtended(self))
 
 
 @functools.cache

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 
 from everflow.distribute import context
+from everflow.distribute.device_maps import full_device
 from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
 from everflow.framework.conversion import (
@@ -12,19 +14,14 @@ from everflow.framework.conversion import (
     internal_convert_to_tensor,
     register_tensor_conversion_function,
 )
-from everflow.framework.devices import DeviceSpec, canonical_name
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_default_graph
+from everflow.framework.operation import Tensor
+from everflow.framework.type_specs import TypeSpec, type_spec_from_value
+from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.variables.options import VariableAggregation
 from everflow.ops.variables.variable import Variable
-
-
-def full_device(name) -> str:
-    """A device with replica, task and number filled in: "/replica:0/task:0/device:CPU:0" for "/cpu:0"."""
-    spec = DeviceSpec.from_string(canonical_name(name))
-    number = 0 if spec.device_index is None else spec.device_index
-    return DeviceSpec(spec.job, spec.replica or 0, spec.task or 0, spec.device_type or "CPU", number).to_string()
 
 
 class _Parted:
@@ -32,55 +29,133 @@ class _Parted:
 
     values = property(lambda self: self._values, doc="The parts, in the order of the replicas or devices.")
     primary = property(lambda self: self._values[0], doc="The first part.")
-    devices = property(lambda self: tuple(getattr(v, "device", "") for v in self._values))
+    device_map = property(lambda self: self._device_map, doc="The devices of the parts.")
+    logical_device = property(lambda self: self._logical_device, doc="Which of a replica's devices they are on.")
+    devices = property(lambda self: self._device_map.logical_to_actual_devices(self._logical_device))
+
+    def _hold(self, device_map, values, logical_device) -> None:
+        self._device_map, self._values = device_map, tuple(values)
+        if logical_device is None:
+            logical_device = device_map.logical_device_from_values(self._values)
+        self._logical_device = logical_device
+        assert len(self._values) == len(self.devices), (self._values, self.devices)
+
+    def _shown(self, show) -> str:
+        parts = ",\n".join(f"  {i} {name}: {show(v)}" for i, (name, v) in enumerate(zip(self.devices, self._values)))
+        return f"{type(self).__name__}:{{\n{parts}\n}}"
+
+    def __str__(self):
+        return self._shown(str)
+
+    def __repr__(self):
+        return self._shown(repr)
 
 
 class DistributedValues(_Parted):
-    """A value with a part for each replica."""
+    """A value with a part for each replica, on the devices of a map."""
 
-    def __init__(self, values):
-        self._values = tuple(values)
+    def __init__(self, device_map, values, logical_device=None):
+        self._hold(device_map, values, logical_device)
 
     def get(self, device=None):
         """The part of the replica that is being drawn, or the one on a device; the first one across replicas."""
         if device is not None:
-            return self._values[[full_device(d) for d in self.devices].index(full_device(device))]
-        return self._values[_position(len(self._values))]
+            return self._device_map.select_for_device(self._values, full_device(device))
+        replica = context.get_replica_context()
+        if replica is None:
+            return self._get_cross_replica()
+        if replica._id >= len(self._values):  # a replica of another strategy
+            return self._values[-1]
+        return self._device_map.select_for_current_replica(self._values, replica)
 
-    def __repr__(self):
-        parts = ",\n".join(f"  {i} {getattr(v, 'device', '')}: {v!r}" for i, v in enumerate(self._values))
-        return f"{type(self).__name__}:{{\n{parts}\n}}"
+    def _get_cross_replica(self):
+        device = context.current().update_device
+        if device is not None and full_device(device) in self.devices:
+            return self.get(device)
+        return self._values[0]
+
+    @property
+    def is_tensor_like(self) -> bool:
+        """Whether all parts are tensors."""
+        return all(isinstance(v, Tensor) or hasattr(v, "_is_tensor_like") for v in self._values)
 
 
 class PerReplica(DistributedValues):
-    """Parts that differ."""
+    """Parts that differ. Where structures are taken apart it is a composite, so that functions may take it."""
+
+    @property
+    def _type_spec(self):
+        specs = tuple(type_spec_from_value(v) for v in self._values)
+        return PerReplicaSpec(specs, self._device_map, self._logical_device)
 
 
-class Mirrored(DistributedValues):
+class PerReplicaSpec(TypeSpec):
+    """The type of a PerReplica: those of its parts, and their devices."""
+
+    def __init__(self, value_specs, device_map, logical_device):
+        self._value_specs, self._device_map, self._logical_device = tuple(value_specs), device_map, logical_device
+
+    value_type = property(lambda self: PerReplica)
+    _component_specs = property(lambda self: self._value_specs)
+
+    def _serialize(self):
+        return self._value_specs, self._device_map, self._logical_device
+
+    def _to_components(self, value):
+        return list(value.values)
+
+    def _from_components(self, components):
+        return PerReplica(self._device_map, tuple(components), self._logical_device)
+
+
+class DistributedDelegate(DistributedValues):
+    """What is asked of it and computed with it is asked of the part at hand."""
+
+    def __getattr__(self, name):
+        if name.startswith("_"):  # marks of kinds of values, which a part may have and this has not
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
+        return getattr(self.get(), name)
+
+    def _get_as_operand(self):
+        return self.get()
+
+    def __getitem__(self, index):
+        return self._get_as_operand()[index]
+
+
+def _on_operands(function, swapped: bool = False):
+    def compute(self, *others):
+        operands = (self._get_as_operand(), *others)
+        return function(*(reversed(operands) if swapped else operands))
+
+    return compute
+
+
+for _name in "add sub mul truediv floordiv mod pow and or xor matmul".split():
+    _function = getattr(operator, f"__{_name}__")
+    setattr(DistributedDelegate, f"__{_name}__", _on_operands(_function))
+    setattr(DistributedDelegate, f"__r{_name}__", _on_operands(_function, swapped=True))
+for _name in "lt le gt ge neg abs invert".split():
+    setattr(DistributedDelegate, f"__{_name}__", _on_operands(getattr(operator, f"__{_name}__")))
+
+
+class Mirrored(DistributedDelegate):
     """Parts that are equal, on several devices; fetched, it is one value."""
 
     def _as_graph_element(self):
         return self.get()
 
 
-def _position(count: int) -> int:
-    """Which part is meant here."""
-    replica = context.get_replica_context()
-    return min(replica._id, count - 1) if replica is not None else 0
-
-
-def regroup(structures, always_wrap: bool = False):
+def regroup(device_map, structures, wrap_class=PerReplica):
     """Structures of the replicas as one structure, whose leaves have a part for each replica."""
 
     def join(*parts):
         holder = getattr(parts[0], "_distributed_container", None)
         if holder is not None and all(getattr(p, "_distributed_container", None) is holder for p in parts):
             return holder
-        if len(parts) == 1 and not always_wrap:
+        if all(p is parts[0] for p in parts):
             return parts[0]
-        if all(p is parts[0] for p in parts) and not always_wrap:
-            return parts[0]
-        return PerReplica(parts)
+        return wrap_class(device_map, parts)
 
     return _map_together(join, structures)
 
@@ -89,11 +164,13 @@ def _map_together(join, structures):
     """As nest.map_structure, with tuples of plain values (gradient, variable) as structures too."""
     first = structures[0]
     if isinstance(first, dict):
+        assert all(isinstance(s, dict) and set(s) == set(first) for s in structures), structures
         return type(first)((k, _map_together(join, [s[k] for s in structures])) for k in first)
-    if isinstance(first, (list, tuple)) and not hasattr(first, "_fields"):
-        return type(first)(_map_together(join, list(parts)) for parts in zip(*structures, strict=True))
-    if isinstance(first, tuple):
-        return type(first)(*(_map_together(join, list(parts)) for parts in zip(*structures, strict=True)))
+    if isinstance(first, (list, tuple)):
+        kind = list if isinstance(first, list) else tuple
+        assert all(isinstance(s, kind) and len(s) == len(first) for s in structures), structures
+        made = [_map_together(join, list(parts)) for parts in zip(*structures, strict=True)]
+        return type(first)(*made) if hasattr(first, "_fields") else type(first)(made)
     return join(*structures)
 
 
@@ -105,6 +182,22 @@ def select_replica(index: int, structured):
     )
 
 
+def select_device_mirrored(device, structured):
+    """The parts of a structure that are on a device; all replicas must have equal ones."""
+
+    def part(value):
+        if isinstance(value, DistributedValues) and not isinstance(value, Mirrored):
+            raise TypeError(f"All replicas must have the same values here, and {value!r} has one for each")
+        return value.get(device) if isinstance(value, (Mirrored, MirroredVariable)) else value
+
+    return nest.map_structure(part, structured)
+
+
+def value_container(value):
+    """The variable that a copy belongs to; any other value itself."""
+    return getattr(value, "_distributed_container", None) or value
+
+
 def devices_of(destinations) -> list[str]:
     """The devices that a name, a list of names, a value or a variable stands for."""
     if isinstance(destinations, str):
@@ -112,7 +205,7 @@ def devices_of(destinations) -> list[str]:
     if isinstance(destinations, (list, tuple)):
         return [full_device(d) for d in destinations]
     if isinstance(destinations, (DistributedValues, DistributedVariable)):
-        return [full_device(v.device) for v in destinations.values]
+        return list(destinations.devices)
     return [full_device(destinations.device)]
 
 
@@ -122,9 +215,9 @@ def devices_of(destinations) -> list[str]:
 class DistributedVariable(_Parted, Variable):
     """A variable with a copy on each device; what is asked of it is asked of the copy of the replica that asks."""
 
-    def __init__(self, strategy, values, aggregation):
+    def __init__(self, strategy, device_map, values, aggregation, logical_device=None):
         self._strategy = strategy
-        self._values = tuple(values)
+        self._hold(device_map, values, logical_device)
         self._aggregation = aggregation
         for value in values:
             value._distributed_container = self
@@ -143,7 +236,8 @@ class DistributedVariable(_Parted, Variable):
             for value in self._values:
                 if full_device(value.device) == wanted:
                     return value
-        return self._values[_position(len(self._values))]
+        replica = context.get_replica_context()
+        return self._values[min(replica._id, len(self._values) - 1) if replica is not None else 0]
 
     initializer = property(lambda self: group(*[v.initializer for v in self._values]))
 
@@ -160,9 +254,6 @@ class DistributedVariable(_Parted, Variable):
         return self._strategy.extended.update(
             self, lambda v, *a, **k: getattr(v, method)(*a, **k), args=args, kwargs=kwargs
         )
-
-    def __repr__(self):
-        return f"{type(self).__name__}:{{\n" + ",\n".join(f"  {i} {v!r}" for i, v in enumerate(self._values)) + "\n}"
 
 
 # What is asked of the copy at hand.
@@ -183,6 +274,9 @@ class MirroredVariable(DistributedVariable):
     """A variable whose copies are kept equal: whatever changes one changes all."""
 
     _saveable = mirrored_saveable
+
+    def _get_cross_replica(self):
+        return array.identity(self._values[0])
 
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()
@@ -215,6 +309,9 @@ class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies go their own way, and are put together when read across replicas."""
 
     _saveable = sync_on_read_saveable
+
+    def _get_cross_replica(self):
+        return self._strategy.extended._read_across(self)
 
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()

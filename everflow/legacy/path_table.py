@@ -69,6 +69,17 @@ python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
 python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
+python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
+                      collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
+python.distribute     input_lib                          : legacy.inner.distribute.input_library
+python.distribute     numpy_dataset                      : legacy.inner.distribute.numpy_input
+python.distribute     device_util                        : legacy.inner.distribute.device_names
+python.distribute     multi_worker_util                  : legacy.inner.distribute.multi_worker
+python.distribute     shared_variable_creator            : legacy.inner.distribute.shared_variables
+python.distribute     cross_device_utils                 : legacy.inner.distribute.cross_device
+python.distribute     distribute_coordinator_context     : legacy.inner.distribute.worker_contexts
+python.distribute     distribute_config                  : contrib.distribute
+python.distribute     values                             : distribute.values distribute.device_maps legacy.inner.distribute.value_parts
 python.distribute     combinations                       : legacy.inner.distribute.combinations
 python.framework      combinations                       : legacy.inner.distribute.combinations
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations

@@ -23,7 +23,17 @@ class TFOptimizer:
 
     def apply_gradients(self, grads):
         """An op that updates variables from pairs (gradient, variable), and counts the step."""
-        return self.optimizer.apply_gradients(grads, global_step=self.iterations)
+        strategy = _strategy_around()
+        if strategy is None:
+            return self.optimizer.apply_gradients(grads, global_step=self.iterations)
+        return self._applied_by(strategy, grads)
+
+    def _applied_by(self, strategy, grads):
+        """An op that updates the copies of variables that a strategy keeps."""
+        present = [(grad, variable) for grad, variable in grads if grad is not None]
+        if not present:
+            raise ValueError(f"No gradients provided for any variable: {[str(variable) for _, variable in grads]}")
+        return self.optimizer._distributed_apply(strategy, present, self.iterations)
 
     def get_grads(self, loss, params):
         """Pairs (gradient, variable)."""
@@ -48,12 +58,14 @@ class TFOptimizer:
             return [K.update_add(self.iterations, 1)]
         strategy = workers.worker()
         if strategy is not None:  # whose workers apply the sum of what they have
-            with strategy_context.entered(None):
-                grads = self.optimizer.compute_gradients(loss / strategy.num_replicas_in_sync, params)
-            present = [(grad, variable) for grad, variable in grads if grad is not None]
-            return [self.optimizer._distributed_apply(strategy, present, self.iterations)]
-        grads = self.optimizer.compute_gradients(loss, params)
-        return [self.optimizer.apply_gradients(grads, global_step=self.iterations)]
+            loss = loss / strategy.num_replicas_in_sync
+        strategy = strategy or _strategy_around()
+        if strategy is None:
+            grads = self.optimizer.compute_gradients(loss, params)
+            return [self.optimizer.apply_gradients(grads, global_step=self.iterations)]
+        with strategy_context.entered(None):
+            grads = self.optimizer.compute_gradients(loss, params)
+        return [self._applied_by(strategy, grads)]
 
     @property
     def weights(self):
@@ -67,6 +79,12 @@ class TFOptimizer:
 
     def _checkpoint_children(self):
         return [("optimizer", self.optimizer), ("global_step", self.iterations)]
+
+
+def _strategy_around():
+    """The strategy in whose scope a model with one replica is trained as one without, or None."""
+    frame = strategy_context.current()
+    return frame.strategy if frame is not None and frame.replica_context is None else None
 
 
 def is_train_optimizer(value):
