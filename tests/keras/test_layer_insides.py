@@ -133,7 +133,7 @@ def test_layers_and_lists_of_them_are_listed():
     assert layer._layers == []
     layer.one = layers.Dense(2)
     layer.several = [layers.Dense(3)]
-    assert [type(x).__name__ for x in layer._layers] == ["Dense", "list"]
+    assert [type(x).__name__ for x in layer._layers] == ["Dense", "ListWrapper"]
     del layer.one
     layer.kept_apart = NoDependency(layers.Dense(1))
     assert len(layer._layers) == 2 and layer.kept_apart.units == 1

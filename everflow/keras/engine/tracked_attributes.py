@@ -10,7 +10,7 @@ from everflow.ops.variables.module import Module
 from everflow.ops.variables.resource import UnreadVariable
 from everflow.ops.variables.trackable import TrackableReference
 from everflow.ops.variables.variable import Variable
-from everflow.train.containers import TrackableDataStructure
+from everflow.train.containers import TrackableDataStructure, wrap_or_unwrap
 from everflow.train.tracking import NoDependency
 
 
@@ -54,6 +54,7 @@ class TrackedAttributes:
         elif is_tracked and "_passed_over" in self.__dict__:
             self._passed_over.discard(name)
         if is_tracked:
+            value = wrap_or_unwrap(value)
             self._remember(name, value)
         super().__setattr__(name, value)
         attachments.joined(self)
@@ -122,10 +123,8 @@ class TrackedAttributes:
             if isinstance(x, Variable):
                 if id(x) not in own and (kind == "weights" or x.trainable == (kind == "trainable_weights")):
                     found.append(x)
-            elif hasattr(x, "_inbound_nodes"):
+            elif is_layer(x):  # What a plain Module holds is not the layer's, as in TensorFlow.
                 found += getattr(x, kind)
-            else:
-                found += [v for v in x.variables if kind == "weights" or v.trainable == (kind == "trainable_weights")]
         return found
 
     @property
@@ -162,11 +161,11 @@ def claim(held):
 
 
 def _leaves(value):
-    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow."""
+    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow. A tuple hides them."""
     if isinstance(value, dict):
         value = list(value.values())
     elif isinstance(value, TrackableDataStructure):
         value = value._values
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value] if isinstance(value, (Variable, Module)) and not isinstance(value, UnreadVariable) else []
