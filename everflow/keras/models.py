@@ -50,10 +50,10 @@ def clone_model(model, input_tensors=None, clone_function=None):
     return _clone_functional_model(model, input_tensors, clone)
 
 
-def _clone_sequential_model(model, input_tensors=None, clone=_clone_layer):
+def _clone_sequential_model(model, input_tensors=None, layer_fn=_clone_layer):
     if not isinstance(model, Sequential):
         raise ValueError(f"{model!r} is no Sequential model.")
-    layers = [clone(layer) for layer in model.layers if not isinstance(layer, InputLayer)]
+    layers = [layer_fn(layer) for layer in model.layers if not isinstance(layer, InputLayer)]
     if input_tensors is None:
         first = [_clone_layer(layer) for layer in model._graph_layers[:1] if isinstance(layer, InputLayer)]
         return Sequential(layers=first + layers, name=model.name)
@@ -63,10 +63,16 @@ def _clone_sequential_model(model, input_tensors=None, clone=_clone_layer):
     x = tensors[0]
     if not hasattr(x, "_keras_history"):
         x = Input(tensor=x, name="input_wrapper_for_" + x.name.replace(":", "_"))
-    return Sequential(layers=[x._keras_history.layer, *layers], name=model.name)
+    origin = x._keras_history.layer
+    if not isinstance(origin, InputLayer):
+        raise ValueError(
+            f"The input of a Sequential model comes from `tf.keras.Input`, or is a tensor that no layer made; {x} is what layer "
+            f"{origin.name} made."
+        )
+    return Sequential(layers=[origin, *layers], name=model.name)
 
 
-def _clone_functional_model(model, input_tensors=None, clone=_clone_layer):
+def _clone_functional_model(model, input_tensors=None, layer_fn=_clone_layer):
     if not isinstance(model, Model):
         raise ValueError(f"Only a model can be cloned; {model!r} is none.")
     if isinstance(model, Sequential):
@@ -90,10 +96,14 @@ def _clone_functional_model(model, input_tensors=None, clone=_clone_layer):
             continue
         layer = node.outbound_layer
         if layer not in copies:
-            copies[layer] = clone(layer)
+            copies[layer] = layer_fn(layer)
         inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
         outputs = copies[layer](inputs, **(node.arguments or {}))
         for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
             made[id(x)] = y
     outputs = [made[id(x)] for x in model.outputs]
-    return Model(given, outputs, name=model.name)
+    copy = Model(given, outputs, name=model.name)
+    beside = [layer for layer in copies.values() if layer not in copy._graph_layers]
+    if beside:
+        copy._insert_layers(beside)
+    return copy

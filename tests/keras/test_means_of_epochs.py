@@ -148,7 +148,10 @@ def test_a_metric_called_in_a_models_call_is_reported(mode):
     model = Own()
     options = {} if mode == "graph" else {"run_eagerly": mode == "drawn"}
     model.compile("sgd", "mse", **options)
-    history = model.fit(X, Y, verbose=0).history
+    # A metric keeps state, and a model that does wants batches of one size.
+    with pytest.raises(ValueError, match="one size"):
+        model.fit(X, Y, verbose=0)
+    history = model.fit(X, Y, verbose=0, batch_size=len(X)).history
     np.testing.assert_allclose(history["mean_of_inputs"], [X.mean()], rtol=1e-5)
 
 

@@ -137,7 +137,12 @@ def _value_to_feed(tensor, value):
             matrix = value.tocoo()
             value = SparseTensorValue(np.stack([matrix.row, matrix.col], axis=1), matrix.data, matrix.shape)
         return value
-    return np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype)
+    return dense(value, tensor.dtype.base_dtype.as_numpy_dtype)
+
+
+def dense(value, dtype):
+    """An array of a type, also of a sparse matrix of scipy."""
+    return np.asarray(value.toarray() if hasattr(value, "tocoo") else value, dtype=dtype)
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):

@@ -40,7 +40,7 @@ class _GraphState:
         self.name_counts = collections.defaultdict(int)
         # Variables that no session has been asked for since they were made, and optimizers of tf.train, which make
         # theirs later.
-        self.new_variables = weakref.WeakSet()
+        self.new_variables = weakref.WeakValueDictionary()  # by identity: what `==` of variables says may be a tensor
         self.optimizers = weakref.WeakSet()
 
 
@@ -253,7 +253,7 @@ def track_variable(variable):
     if executing_eagerly():
         return
     graph = variable.graph if hasattr(variable, "graph") else get_graph()
-    state_of(graph).new_variables.add(variable)
+    state_of(graph).new_variables[id(variable)] = variable
 
 
 def track_tf_optimizer(optimizer):
@@ -282,7 +282,7 @@ def manual_variable_initialization(value):
 def _new_variables(graph):
     """The tracked variables that were never looked at, in the order of their making."""
     state = state_of(graph)
-    found = {id(variable): variable for variable in state.new_variables}
+    found = dict(state.new_variables)
     for optimizer in state.optimizers:
         made = getattr(optimizer, "optimizer", optimizer).variables()  # also of one in a wrapper
         found.update((id(v), v) for v in made if not getattr(v, "_keras_initialized", False))

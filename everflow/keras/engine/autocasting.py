@@ -4,26 +4,30 @@ first input's, and casts inputs that are floats to its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from everflow.eager import version_mark
 from everflow.framework import dtypes, nest
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
 from everflow.ops.math.elementwise import cast
 from everflow.ops.ragged.tensor import RaggedTensor
 
-_enabled = False
+_enabled: bool | None = None  # None: as the program is one for TensorFlow 2 or not
 # The policy of layers that are given no type, where it has their variables cast; mixed_precision/policy.py sets it.
 default_policy = None
 
 
 def v2_dtype_behavior_enabled() -> bool:
     """Whether layers that are made now have types as in TensorFlow 2."""
-    return _enabled
+    return version_mark.enabled() if _enabled is None else _enabled
 
 
-def switch(enabled: bool) -> None:
-    """Whether layers that are made from now on have types as in TensorFlow 2."""
+def switch(enabled: bool | None) -> bool | None:
+    """Whether layers that are made from now on have types as in TensorFlow 2; gives what was said before."""
     global _enabled
-    _enabled = enabled
+    before, _enabled = _enabled, enabled
+    return before
 
 
 def enable_v2_dtype_behavior() -> None:
@@ -36,14 +40,20 @@ def disable_v2_dtype_behavior() -> None:
     switch(False)
 
 
-def cast_inputs(inputs, dtype: str):
-    """Inputs of a layer, those that are floats in its own type where that is one of floats."""
+def cast_inputs(inputs, dtype: str, tell: Callable[[str], None] | None = None):
+    """Inputs of a layer, those that are floats in its own type where that is one of floats; `tell` is called with the
+    type of one that wasn't.
+    """
     wanted = dtypes.as_dtype(dtype)
     if not wanted.is_floating:
         return inputs
 
     def one(x):
         is_tensor = isinstance(x, (Tensor, SparseTensor, RaggedTensor))
-        return cast(x, wanted) if is_tensor and x.dtype.is_floating and x.dtype.base_dtype != wanted else x
+        if not is_tensor or not x.dtype.is_floating or x.dtype.base_dtype == wanted:
+            return x
+        if tell is not None:
+            tell(x.dtype.base_dtype.name)
+        return cast(x, wanted)
 
     return nest.map_structure(one, inputs)

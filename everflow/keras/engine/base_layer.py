@@ -37,7 +37,7 @@ from everflow.keras.engine.autocast_variable import AutoCastVariable
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
-from everflow.keras.engine.layer_losses import LayerLosses
+from everflow.keras.engine.layer_losses import LayerLosses, runs_at_once
 from everflow.keras.engine.node import has_history
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
 from everflow.ops.array.constants import placeholder
@@ -45,6 +45,7 @@ from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.variables import initializers
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
+from everflow.platform import logging
 from everflow.platform.inspection import getfullargspec
 from everflow.platform.signatures import takes
 
@@ -74,7 +75,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     """
 
     _saved_kind = "_tf_keras_layer"  # what it is called in SavedModels
-    _output_is_list = False  # whether summaries show its shape as a list
+    _compute_output_and_mask_jointly = False  # whether `call` sets the masks of its outputs
 
     @untracked
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
@@ -95,15 +96,15 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         self._autocast = kwargs.get("autocast", autocasting.v2_dtype_behavior_enabled())
         if dtype is None and autocasting.v2_dtype_behavior_enabled():
             dtype = floatx()
+            self._type_is_default = True
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._init_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
         for kept in ("_trainable_weights", "_non_trainable_weights"):
             # Variables set as attributes before this call are there already.
             self.__dict__.setdefault(kept, [])
-        self._updates, self._losses, self._callable_losses = [], [], []
+        self._updates, self._losses, self._eager_losses, self._callable_losses = [], [], [], []
         self._metrics, self._metrics_tensors = [], {}
-        self._of_tensors = []  # (metric, or None for a loss, tensor) of a functional model that runs eagerly
         self._inbound_nodes, self._outbound_nodes = [], []
         self._initial_weights = kwargs.get("weights")
         self._note_input_shape(kwargs)
@@ -270,15 +271,14 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
                     return self(inputs, *args, **kwargs)
-            if not call_context.in_call:
-                self._clear_losses()
-        masks = _collected_masks(inputs)
+        if not call_context.in_call and runs_at_once():
+            self._clear_losses()
+        masks, said = _collected_masks(inputs), dict(kwargs)
         if self._call_takes("mask"):
             if self._is_given("mask", args, kwargs):
                 masks = {**dict(zip(self._call_parameters[1:], args)), **kwargs}["mask"]
             elif masks is not None:
                 kwargs["mask"] = masks
-        said = dict(kwargs)
         training = self._resolve_training(args, kwargs)
         if needs_history(inputs):
             give_history(inputs)
@@ -291,7 +291,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                     claim(self._nested_layers())  # Also what came into a list after it was set as an attribute.
                 self._maybe_build(inputs)
                 computed = self._compute_dtype
-                given = autocasting.cast_inputs(inputs, computed) if self._autocast and computed else inputs
+                given = inputs
+                if self._autocast and computed:
+                    given = autocasting.cast_inputs(inputs, computed, self._tell_of_cast)
                 with reading_as(computed if self._casts_variables else None):
                     outputs = self._compute(given, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
@@ -300,6 +302,16 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 self._pass_masks_on(inputs, outputs, masks)
                 self._note_call(inputs, outputs)
         return outputs
+
+    def _tell_of_cast(self, given):
+        """Warn, once, where a type that nobody chose for the layer changes that of its inputs."""
+        if not self.__dict__.pop("_type_is_default", False):
+            return
+        logging.warn(
+            f"Layer {self.name} casts an input from dtype {given} to the layer's dtype of {self._dtype}, as layers of "
+            f"TensorFlow 2 do. The layer has dtype {self._dtype} because nothing else was said, and that is `floatx()`: make it "
+            f"with dtype='{given}' to have it compute in that, or with autocast=False to leave inputs as they are."
+        )
 
     def _compute(self, inputs, args, kwargs):
         if self.dynamic and not executing_eagerly():
@@ -366,10 +378,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         return name in kwargs or name in self._call_parameters[1 : 1 + len(args)]
 
     def _arguments(self, args, kwargs):
-        """The arguments of a call besides the inputs, by name; masks and phases are found anew."""
-        named = dict(zip(self._call_parameters[1:], args))
-        named.update(kwargs)
-        return {key: value for key, value in named.items() if key != "mask" or value is None}
+        """The arguments of a call besides the inputs, by name; masks and phases that weren't given are found anew."""
+        return dict(zip(self._call_parameters[1:], args)) | kwargs
 
     def _resolve_training(self, args, kwargs):
         """What the layer is told about training, or what the layer around it was told."""
@@ -393,7 +403,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def _pass_masks_on(self, inputs, outputs, masks):
         flat = nest.flatten(outputs)
-        if all(hasattr(x, "_keras_mask") for x in flat) and getattr(self, "_computes_mask_in_call", False):
+        if all(getattr(x, "_keras_mask", None) is not None for x in flat) and self._compute_output_and_mask_jointly:
             return
         if type(self).compute_mask is Layer.compute_mask and (masks is None or not self.supports_masking):
             made = [None] * len(flat)
@@ -440,8 +450,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         config["dtype"] = self.dtype
         if self._dynamic:
             config["dynamic"] = True
-        parameters = inspect.signature(type(self).__init__).parameters
-        extra = [p for p in parameters if p not in ("self", "kwargs", "args", "name", "trainable", "dtype", "dynamic")]
+        parameters = getfullargspec(type(self).__init__).args
+        extra = [p for p in parameters if p not in ("self", "name", "trainable", "dtype", "dynamic")]
         if extra and type(self).get_config is Layer.get_config and type(self) is not Layer:
             raise NotImplementedError(
                 f"{type(self).__name__} takes {', '.join(extra)}: layers with arguments in `__init__` need a `get_config` "

@@ -53,11 +53,26 @@ def _source(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, 
         _require_steps(steps, steps_name, "a model that is given no arrays")
     values = model._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight, for_predict=for_predict)
     data_checks.check_batch_size(model, batch_size)
+    if batch_size is None and steps is None:
+        batch_size = data_checks.fixed_batch_size(model)
+    if more["in_functions"] or not for_predict:
+        _refuse_uneven(model, values[0], batch_size, steps)
     if model._distribution_strategy is not None and workers.worker() is None and values[0]:
         return spread(model, values, batch_size, steps, shuffle, steps_name, more["epochs"])
     if more["in_functions"] and steps is not None and values[0]:
         return steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation)
     return ArrayBatches(values, batch_size, steps, shuffle)
+
+
+def _refuse_uneven(model, arrays, batch_size, steps):
+    """ValueError where states that go on from batch to batch would meet one of another size."""
+    size = batch_size or (32 if steps is None else None)
+    samples = next((a.shape[0] for a in arrays if hasattr(a, "shape")), None)
+    if model.stateful and size and samples and samples % size:
+        raise ValueError(
+            f"{model.name} keeps state from batch to batch, which all have to be of one size: {samples} samples can't be divided into "
+            f"batches of {size}."
+        )
 
 
 def _is_sequence(x):
@@ -88,22 +103,12 @@ class TensorBatches(Batches):
 
     def epoch(self):
         for _ in range(self.steps):
-            x, y, weight = _run_tensors(self.data)
+            x, y, weight = data_checks.run_tensors(self.data)
             values = self.model._standardize(
                 x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict
             )
             # Where steps are counted, each counts alike.
             yield values, 1
-
-
-def _run_tensors(structure):
-    """A structure with its tensors replaced by their values, all of one run."""
-    flat = nest.flatten(structure)
-    tensors = [value for value in flat if data_checks.is_symbolic(value)]
-    values = iter(K.get_session(tensors).run(tensors))
-    return nest.pack_sequence_as(
-        structure, [next(values) if data_checks.is_symbolic(value) else value for value in flat]
-    )
 
 
 class DatasetBatches(Batches):

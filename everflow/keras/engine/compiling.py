@@ -242,8 +242,10 @@ class Compiling:
         names = ["loss"]
         if self._is_compiled:
             names += [e.loss_metric.name for e in self._endpoints if e.loss_metric is not None]
-            names += [metric.name for metric in self.metrics]
-        return names
+            names += [metric.name for metric in self._compile_metric_objects]
+        # As in TensorFlow: those of the layers, not of what these hold, and then the model's own.
+        reported = [metric for layer in self._nested_layers() for metric in layer._metrics] + self._metrics
+        return names + [metric.name for metric in reported]
 
     def _reported(self):
         """Metrics whose results follow the loss in what the functions return."""
@@ -254,7 +256,9 @@ class Compiling:
         for layer in (self, *self._flattened_layers()):
             for name, tensor in layer._metrics_tensors.items():
                 found[name] = tensor
-        return [self._metric_results.get(metric, found.get(metric.name)) for metric in self._reported()]
+        made = [self._metric_results.get(metric, found.get(metric.name)) for metric in self._reported()]
+        # A metric that a model holds and that nothing was given to has no tensor.
+        return [tensor for tensor in made if tensor is not None]
 
     def _flattened_layers(self):
         found = []
@@ -423,9 +427,13 @@ class Compiling:
 
     # --- inputs that are known only when data comes ----------------------------------------------
 
+    def _waits_for_data(self):
+        """Whether what the model is to be fed with isn't known yet."""
+        return not self.inputs or not (self._is_graph_network or self._feed_inputs)
+
     def _build_from_data(self, x):
         """Draw a subclassed model, or a Sequential without input shape, for data like x."""
-        if self.inputs and (self._is_graph_network or self._feed_inputs):
+        if not self._waits_for_data():
             return
         if x is None:
             raise ValueError("The model needs data to be built: it has been given none.")

@@ -99,7 +99,7 @@ class Connections:
 
     def _common_shape(self, attribute, what):
         self._require_calls(what + " shape")
-        shapes = [_single(getattr(node, attribute)) for node in self._inbound_nodes]
+        shapes = [getattr(node, attribute) for node in self._inbound_nodes]
         if any(shape != shapes[0] for shape in shapes):
             raise AttributeError(self._is_ambiguous(what + " shape"))
         return shapes[0]

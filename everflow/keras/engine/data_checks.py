@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 
+from everflow.framework import nest
 from everflow.framework.composites import SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
 from everflow.keras import losses
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.ops.array import expand_dims
@@ -30,6 +32,14 @@ def read_variables(data):
     if isinstance(data, dict) and any(isinstance(x, Variable) for x in data.values()):
         return {name: read_variables(x) for name, x in data.items()}
     return data
+
+
+def run_tensors(structure):
+    """A structure with its tensors replaced by their values, all of one run."""
+    flat = nest.flatten(structure)
+    tensors = [value for value in flat if is_symbolic(value)]
+    values = iter(K.get_session(tensors).run(tensors))
+    return nest.pack_sequence_as(structure, [next(values) if is_symbolic(value) else value for value in flat])
 
 
 def as_array(x, rank=None):
@@ -102,6 +112,8 @@ def _check_shape(array, shape, name, check_batch_axis, prefix):
 
 def _by_output(x_weight, output_names, weight_type):
     """Weights given as one, a list or a dict, as a list for the outputs."""
+    if not output_names:
+        return []  # No target is fed, so there is nothing to weigh.
     if x_weight is None or (isinstance(x_weight, (list, tuple)) and not len(x_weight)):
         return [None] * len(output_names)
     if len(output_names) == 1:
@@ -117,6 +129,12 @@ def _by_output(x_weight, output_names, weight_type):
     raise TypeError(
         f"`{weight_type}` of a model with several outputs, {output_names}, is a list or a dict, not {x_weight!r}."
     )
+
+
+def fixed_batch_size(model):
+    """The size of batches that the model's first input was made for, or None."""
+    first = next(iter(model._feed_inputs), None) if model.inputs else None
+    return first.shape.as_list()[0] if first is not None and first.shape.rank else None
 
 
 def check_batch_size(model, batch_size):

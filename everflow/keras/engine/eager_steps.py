@@ -6,10 +6,12 @@ import numpy as np
 
 from everflow.framework import nest, strategy_context
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import executing_eagerly_outside_functions
 from everflow.keras import backend as K
+from everflow.keras.backend.functions import dense
 from everflow.keras.backend.state import fixed_learning_phase
 from everflow.keras.engine import endpoints as ends
-from everflow.keras.engine.known_classes import known_class
+from everflow.keras.engine.output_values import value_of
 from everflow.ops import math
 from everflow.ops.functions.traced import defun
 from everflow.ops.gradients.tape import GradientTape
@@ -21,15 +23,13 @@ class EagerSteps:
     def __init__(self, model):
         self.model = model
         self._functions = {}
-        self._joint = None
-        self._drawn_metrics = {}
 
     def run(self, kind, inputs, targets, weights):
         """[loss, metrics…] of a batch, or the outputs for "predict", as arrays."""
         tensors = self._as_tensors(inputs, targets, weights)
         with K.eager_learning_phase_scope(self._phase(kind)):
             outputs = self._function(kind)(*tensors)
-        return [x.numpy() for x in outputs]
+        return [value_of(x) for x in outputs]
 
     def _as_tensors(self, inputs, targets, weights):
         return (
@@ -60,29 +60,12 @@ class EagerSteps:
 
     def _called(self, inputs, training):
         model = self.model
-        model._clear_losses()
+        model._clear_losses(drawn=not executing_eagerly_outside_functions())
         given = inputs[0] if len(inputs) == 1 else inputs
         if not model._is_graph_network and model._inputs_are_named:
             given = dict(zip(model.input_names, inputs))
         kwargs = {"training": training} if model._call_takes("training") else {}
-        called = self._with_drawn() if model._of_tensors else model
-        flat = nest.flatten(called(given, **kwargs))
-        outputs, drawn = flat[: len(model.outputs)], flat[len(model.outputs) :]
-        for (metric, _), value in zip(model._of_tensors, drawn):
-            if metric is None:
-                model._losses.append(value)
-            else:
-                self._drawn_metrics[metric] = metric(value)
-        return outputs if model._of_tensors else flat
-
-    def _with_drawn(self):
-        """The model with the tensors of `add_loss` and `add_metric` as further outputs, so that they are of one call."""
-        count = len(self.model._of_tensors)
-        if self._joint is None or len(self._joint.outputs) != len(self.model.outputs) + count:
-            tensors = [tensor for _, tensor in self.model._of_tensors]
-            outputs = [*self.model.outputs, *tensors]
-            self._joint = known_class("Model")(inputs=self.model.inputs, outputs=outputs, name=self.model.name)
-        return self._joint
+        return nest.flatten(model(given, **kwargs))
 
     def _predict(self, inputs, targets, weights):
         return self._called(inputs, False)
@@ -118,7 +101,7 @@ class EagerSteps:
     def _loss(self, outputs, targets, weights):
         self._loss_results = {}
         total = ends.total_loss(self._bound(outputs, targets, weights), self._loss_results)
-        own = self.model.losses
+        own = self.model._losses_of_call() if executing_eagerly_outside_functions() else self.model.losses
         if own:
             own = strategy_context.part_of_replica(math.add_n(own))
             total = own if total is None else total + own
@@ -127,7 +110,7 @@ class EagerSteps:
         return total
 
     def _metrics(self, outputs, targets, weights):
-        results = {**self._loss_results, **self._drawn_metrics}
+        results = dict(self._loss_results)
         for endpoint in self._bound(outputs, targets, weights):
             for metric in endpoint.metrics:
                 results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, None, endpoint.mask)
@@ -142,4 +125,4 @@ def _as_tensor(value, like):
     """An array as a tensor of the type that the model takes."""
     if hasattr(value, "numpy"):
         return value
-    return convert_to_tensor(np.asarray(value, like.dtype.base_dtype.as_numpy_dtype))
+    return convert_to_tensor(dense(value, like.dtype.base_dtype.as_numpy_dtype))

@@ -29,8 +29,6 @@ class InputLayer(Layer):
         (None, 2)
     """
 
-    _output_is_list = True
-
     def __init__(
         self,
         input_shape=None,

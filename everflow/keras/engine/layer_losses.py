@@ -31,9 +31,15 @@ class LayerLosses:
     @property
     def losses(self):
         """Losses of the layer: of its outputs, and regularizers of its weights, which are drawn anew each time."""
-        made = list(self._losses)
+        made = list(self._eager_losses or self._losses)
         made += [loss for loss in (make() for make in self._callable_losses) if loss is not None]
         return made + [loss for layer in self._nested_layers() for loss in layer.losses]
+
+    def _losses_of_call(self):
+        """The same for what has just been called where operations run at once: none that was drawn before."""
+        made = list(self._eager_losses)
+        made += [loss for loss in (make() for make in self._callable_losses) if loss is not None]
+        return made + [loss for layer in self._nested_layers() for loss in layer._losses_of_call()]
 
     def add_loss(self, losses, inputs=None):
         """Add a loss, several, or functions without arguments that make one.
@@ -53,15 +59,29 @@ class LayerLosses:
             if not isinstance(loss, Tensor):
                 loss = convert_to_tensor(loss)
             loss._unconditional_loss = inputs is None
-            self._losses.append(loss)
-            if _is_drawn(loss):
-                self._of_tensors.append((None, loss))
+            if loss.is_eager or not executing_eagerly() and runs_at_once():
+                if not call_context.in_call:
+                    raise ValueError(
+                        "Outside of a layer's `call`, `add_loss` takes a tensor of the model, or a function without arguments that makes "
+                        "the loss anew for each batch."
+                    )
+                self._eager_losses.append(loss)
+            elif self._hangs_on_graph():
+                self._graph_network_add_loss(loss)
+            else:
+                self._losses.append(loss)
 
-    def _clear_losses(self):
-        """Forget the losses of outputs: when executing eagerly each call has its own."""
-        self._losses.clear()
+    def _hangs_on_graph(self):
+        """Whether what is added now belongs to the graph of layers of a functional model, and not to one call of it."""
+        return getattr(self, "_is_graph_network", False) and not call_context.in_call
+
+    def _clear_losses(self, drawn=False):
+        """Forget the losses of outputs: where operations run at once each call has its own. `drawn`: also those drawn."""
+        self._eager_losses.clear()
+        if drawn:
+            self._losses.clear()
         for layer in self._nested_layers():
-            layer._clear_losses()
+            layer._clear_losses(drawn)
 
     def _regularize_activity(self, inputs, outputs):
         if self._activity_regularizer is None:
@@ -102,10 +122,10 @@ class LayerLosses:
             relevant = [t for node in self._inbound_nodes for t in nest.flatten(node.input_tensors)]
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             if callable(update):
-                if _runs_at_once() and not self.trainable:
+                if runs_at_once() and not self.trainable:
                     continue  # what a frozen layer knows stays as it is
                 update = update()
-            if update is None or _runs_at_once():
+            if update is None or runs_at_once():
                 continue
             if not isinstance(update, Operation):
                 update = update.op if hasattr(update, "op") else convert_to_tensor(update).op
@@ -145,20 +165,22 @@ class LayerLosses:
         if not isinstance(value, Tensor) and not executing_eagerly():
             raise ValueError(f"A metric is a tensor of the graph; `add_metric` was given {value!r}.")
         if from_metric:
-            self._metrics.append(value._metric_obj)
+            if all(value._metric_obj is not known for known in self._metrics):
+                self._metrics.append(value._metric_obj)
             self._metrics_tensors[name] = value
+            return
+        if self._hangs_on_graph():
+            self._graph_network_add_metric(value, aggregation, name)
             return
         known = next((m for m in self._metrics if m.name == name), None)
         if known is None:
             known = known_class("Mean")(name=name, dtype=value.dtype)
             self._metrics.append(known)
-        if _is_drawn(value):
-            self._of_tensors.append((known, value))
-            return
-        self._metrics_tensors[name] = known(value)
+        if not _is_for_replicas():
+            self._metrics_tensors[name] = known(value)
 
 
-def _runs_at_once():
+def runs_at_once():
     """Whether nobody needs to keep updates: what runs eagerly has run, and a function runs all that it is made of."""
     return executing_eagerly_outside_functions() and not in_symbolic_graph()
 
@@ -170,15 +192,6 @@ def _refuse_branches(method):
             f"`{method}` is called inside of a branch or a loop that is drawn in the graph of the model. Call it outside of it, "
             "with a value that the branch gives, or make the layer with `dynamic=True`, for eager execution."
         )
-
-
-def _is_drawn(tensor):
-    """Whether a tensor of a functional model was given outside of any call, where everything else runs at once: each
-    batch has its own value of it. So it is where each replica has.
-    """
-    if call_context.in_call or not isinstance(tensor, Tensor):
-        return False
-    return not tensor.is_eager if executing_eagerly() else _is_for_replicas()
 
 
 def _is_for_replicas():
@@ -228,16 +241,15 @@ def reachable(inputs, targets):
 def as_before(layer):
     """A context after which a layer has forgotten the losses and updates that calls in it added."""
     layers = [inner for inner in [layer, *layer.submodules] if hasattr(inner, "_updates")]
-    kept = [
-        (inner, list(inner._losses), list(inner._updates), list(inner._metrics), dict(inner._metrics_tensors))
-        for inner in layers
-    ]
+    lists = ("_losses", "_eager_losses", "_updates", "_metrics")
+    kept = [(inner, [list(getattr(inner, name)) for name in lists], dict(inner._metrics_tensors)) for inner in layers]
     for inner in layers:
-        inner._losses[:] = []
+        inner._losses[:] = inner._eager_losses[:] = []
     try:
         yield
     finally:
-        for inner, losses, updates, metrics, tensors in kept:
-            inner._losses[:], inner._updates[:], inner._metrics[:] = losses, updates, metrics
+        for inner, values, tensors in kept:
+            for name, value in zip(lists, values):
+                getattr(inner, name)[:] = value
             inner._metrics_tensors.clear()
             inner._metrics_tensors.update(tensors)

@@ -10,7 +10,9 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import __version__
 from everflow.keras import backend as K
 from everflow.keras.engine import network_config
+from everflow.keras.engine.ancillary_layers import AddLoss, AddMetric
 from everflow.keras.engine.base_layer import Layer, unique
+from everflow.keras.engine.known_classes import known_class
 from everflow.keras.engine.node import Node
 from everflow.keras.engine.op_layers import give_history, needs_history
 from everflow.keras.engine.summary import print_summary
@@ -42,6 +44,11 @@ class Network(Layer):
                 "you forgot to call `super().__init__()` first."
             )
         super().__setattr__(name, value)
+        if self.__dict__.get("_is_tracking", True):
+            # What a model of the program's own counts with is reported, whether or not `add_metric` is given it.
+            for metric in nest.flatten(value):
+                if isinstance(metric, known_class("Metric")) and all(metric is not known for known in self._metrics):
+                    self._metrics.append(metric)
 
     # --- making ------------------------------------------------------------------------------
 
@@ -105,7 +112,7 @@ class Network(Layer):
         self.input_names = [layer.name for layer in self._input_layers]
         self.output_names = _output_names(self._output_layers)
         self._note_placeholders()
-        Node(self, [], [], [], inputs if isinstance(inputs, dict) else flat_inputs, flat_outputs)
+        Node(self, [], [], [], inputs, outputs)
 
     def _note_placeholders(self):
         fed = [getattr(layer, "is_placeholder", False) for layer in self._input_layers]
@@ -357,9 +364,29 @@ class Network(Layer):
 
     def _insert_layers(self, layers, relevant_nodes=None):
         """Layers that lead to no output, e.g. to a loss, join the model all the same."""
-        refuse_legacy(nest.flatten(layers))
-        extra = [layer for layer in nest.flatten(layers) if layer not in self._graph_layers]
+        layers = nest.flatten(layers)
+        refuse_legacy(layers)
+        extra = [layer for layer in layers if layer not in self._graph_layers]
         self.__dict__["_graph_layers"] = self._graph_layers + extra
+        nodes = relevant_nodes or [node for layer in layers for node in layer._inbound_nodes]
+        self._topology.insert(extra, nodes)
+
+    def _graph_network_add_loss(self, loss):
+        self._add_ancillary(AddLoss(unconditional=False), loss)
+
+    def _graph_network_add_metric(self, value, aggregation, name):
+        self._add_ancillary(AddMetric(aggregation, name), value)
+
+    @untracked
+    def _add_ancillary(self, layer, tensor):
+        """Let a layer hang on what leads from the inputs to a tensor."""
+        if needs_history(tensor, constants_too=True):
+            give_history(tensor)
+        way = Topology(self.inputs, [tensor])
+        layer(tensor)
+        nodes = [node for node in way.in_order() if node not in self._topology.nodes]
+        new = [*way.layers, layer]
+        self._insert_layers(new, [*nodes, layer._inbound_nodes[-1]])
 
     def _updated_config(self):
         return {**named_config(self), "keras_version": __version__, "backend": "tensorflow"}

@@ -17,14 +17,14 @@ from everflow.protos.node_def_pb2 import NodeDef
 _PREFIX = "tf_op_layer_"
 
 
-def needs_history(inputs):
-    """Whether some of the tensors were made by plain ops of tensors that come from `Input`."""
+def needs_history(inputs, constants_too=False):
+    """Whether some of the tensors were made by plain ops of tensors that come from `Input`, or of none at all."""
     if call_context.in_call:
         return False
     unknown = [
         t for t in nest.flatten(inputs) if isinstance(t, Tensor) and not t.is_eager and not hasattr(t, "_keras_history")
     ]
-    return bool(unknown) and _come_from_keras(unknown)
+    return bool(unknown) and (constants_too or _come_from_keras(unknown))
 
 
 def _come_from_keras(tensors):
@@ -66,31 +66,27 @@ def _wrap(op):
             constants[index] = _value_of(tensor)
     give_history(inputs)
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
-    layer._connect(
-        inputs[0] if len(inputs) == 1 else inputs, op.outputs[0] if len(op.outputs) == 1 else list(op.outputs), {}
-    )
+    layer._connect(inputs, list(op.outputs), {})
 
 
 class TensorFlowOpLayer(Layer):
     """A layer that makes one op; `constants` are the inputs that don't come from layers, by position."""
 
-    _output_is_list = True
-
     def __init__(self, node_def, name, constants=None, trainable=True, dtype=None):
         super().__init__(name=_PREFIX + name, trainable=trainable, dtype=dtype)
-        self._node_def = json_format.ParseDict(node_def, NodeDef()) if isinstance(node_def, dict) else node_def
+        self.node_def = json_format.ParseDict(node_def, NodeDef()) if isinstance(node_def, dict) else node_def
         # JSON has only text as keys.
-        self._constants = {int(index): value for index, value in (constants or {}).items()}
+        self.constants = {int(index): value for index, value in (constants or {}).items()}
         self.built = True
 
     def call(self, inputs):
-        node = self._node_def
+        node = self.node_def
         tensors = list(nest.flatten(inputs))
-        for index, value in sorted(self._constants.items()):
+        for index, value in sorted(self.constants.items()):
             tensors.insert(index, constant(value, name=node.input[index]))
         op = get_default_graph().create_op(node.op, tensors, name=node.name, attrs=dict(node.attr))
         return op.outputs[0] if len(op.outputs) == 1 else list(op.outputs)
 
     def get_config(self):
-        own = {"node_def": json_format.MessageToDict(self._node_def), "constants": self._constants}
+        own = {"node_def": json_format.MessageToDict(self.node_def), "constants": self.constants}
         return {**super().get_config(), "name": self.name.removeprefix(_PREFIX), **own}

@@ -52,8 +52,6 @@ class ReplicaSteps(EagerSteps):
         """A function of the session, which is fed each replica's share."""
         model = self.model
         fed = [*model._feed_inputs, *(e.target for e in self._fed())]
-        if model._of_tensors:
-            self._with_drawn()  # Which looks at tensors of this graph, not at the function's.
         with name_scope(f"{kind}_replicas"):
             drawn = [self._placeholders(fed, part) for part in parts]
             with as_before(model):

@@ -79,16 +79,11 @@ def _connections(layer, model):
 
 def _output_shape(layer):
     try:
-        shape = layer.output_shape
+        return layer.output_shape
     except AttributeError:
         return "multiple"
     except RuntimeError:
         return "?"
-    return [shape] if _is_shown_as_list(layer) and not isinstance(shape, list) else shape
-
-
-def _is_shown_as_list(layer):
-    return layer._output_is_list
 
 
 def _params(layer):

@@ -41,6 +41,24 @@ class Topology:
         """The nodes from the inputs to the outputs: those of each depth after all that are deeper."""
         return [node for depth in sorted(self.nodes_by_depth, reverse=True) for node in self.nodes_by_depth[depth]]
 
+    def insert(self, layers, nodes):
+        """Let nodes beside the way to the outputs, and their layers, be part of the graph: after what they need."""
+        depths = {node: depth for depth, found in self.nodes_by_depth.items() for node in found}
+        waiting = [node for node in nodes if node not in depths]
+        while waiting:
+            ready = [node for node in waiting if all(before in depths for before in node.inbound_nodes())]
+            if not ready:
+                raise ValueError(
+                    f"{[node.outbound_layer.name for node in waiting]} take what can't be computed from the inputs."
+                )
+            for node in ready:
+                depths[node] = min((depths[before] for before in node.inbound_nodes()), default=1) - 1
+                self.nodes_by_depth.setdefault(depths[node], []).append(node)
+                self.layers_by_depth.setdefault(depths[node], []).append(node.outbound_layer)
+            waiting = [node for node in waiting if node not in depths]
+        self.nodes.update(nodes)
+        self.layers = [*self.layers, *layers]
+
     def has(self, layer, node_index):
         """Whether a call of a layer is part of the graph."""
         return layer._inbound_nodes[node_index] in self.nodes

@@ -123,10 +123,8 @@ class TrackedAttributes:
             if isinstance(x, Variable):
                 if id(x) not in own and (kind == "weights" or x.trainable == (kind == "trainable_weights")):
                     found.append(x)
-            elif hasattr(x, "_inbound_nodes"):
+            elif is_layer(x):  # What a plain Module holds is not the layer's, as in TensorFlow.
                 found += getattr(x, kind)
-            else:
-                found += [v for v in x.variables if kind == "weights" or v.trainable == (kind == "trainable_weights")]
         return found
 
     @property
@@ -163,11 +161,11 @@ def claim(held):
 
 
 def _leaves(value):
-    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow."""
+    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow. A tuple hides them."""
     if isinstance(value, dict):
         value = list(value.values())
     elif isinstance(value, TrackableDataStructure):
         value = value._values
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value] if isinstance(value, (Variable, Module)) and not isinstance(value, UnreadVariable) else []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import batches_of
@@ -146,7 +149,7 @@ class Model(Compiling, InnerNames, Network):
         values = self._standardize(x, None, for_predict=True)
         outputs = self._run_function("predict", values)
         if self._experimental_run_tf_function:
-            outputs = [convert_to_tensor(value) for value in outputs]
+            outputs = [convert_to_tensor(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in outputs]
         return _one_or_all(outputs)
 
     # --- generators ----------------------------------------------------------------------------
@@ -181,6 +184,8 @@ class Model(Compiling, InnerNames, Network):
     def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False):
         """(inputs, targets, weights) as lists of arrays; a model that waited for data to know its inputs is built now."""
         x, y, sample_weight = (data_checks.read_variables(value) for value in (x, y, sample_weight))
+        if self._waits_for_data() and any(map(data_checks.is_symbolic, nest.flatten((x, y, sample_weight)))):
+            x, y, sample_weight = data_checks.run_tensors((x, y, sample_weight))
         self._build_from_data(x)
         inputs = data_checks.standardize(
             x, self._feed_input_names, self._feed_input_shapes, check_batch_axis=False, exception_prefix="input"

@@ -38,7 +38,7 @@ class Masking(SameShape):
         array([[ True, False]])
     """
 
-    _computes_mask_in_call = True
+    _compute_output_and_mask_jointly = True
 
     def _is_kept(self, inputs, keepdims):
         return K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=keepdims)

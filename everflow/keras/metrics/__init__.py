@@ -105,7 +105,7 @@ SparseCategoricalCrossentropy = _mean(
     gives="np.float32(0.6931472)",
 )
 
-_register_classes(Mean=Mean)
+_register_classes(Mean=Mean, Metric=Metric)
 CosineSimilarity = _mean(
     "CosineSimilarity", cosine_proximity, "cosine_similarity", arguments=[("axis", -1)], gives="np.float32(0.70710677)"
 )

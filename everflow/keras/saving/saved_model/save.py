@@ -11,6 +11,7 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.framework.type_specs import TensorSpec
 from everflow.keras import __version__
 from everflow.keras import backend as K
+from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.layer_losses import as_before
 from everflow.keras.engine.saved_form import register_forms
 from everflow.keras.generic import named_config
@@ -132,12 +133,13 @@ def _call_function(layer, with_losses):
     """A traced function of a layer's `call`, for training and for use."""
 
     def called(*args, **kwargs):
-        with as_before(layer):
+        with as_before(layer), call_context.enter(layer, args[0], None):
             outputs = layer.call(*args, **kwargs)
             if not with_losses:
                 return outputs
             layer._regularize_activity(args[0], outputs)
-            return outputs, [loss for inner in [layer, *layer.submodules] for loss in getattr(inner, "_losses", ())]
+            held = [inner for inner in [layer, *layer.submodules] if hasattr(inner, "_losses")]
+            return outputs, [loss for inner in held for loss in inner._eager_losses or inner._losses]
 
     called.__name__ = f"{layer.name}_layer_call_" + ("and_return_conditional_losses" if with_losses else "fn")
     called.__signature__ = _signature_of_use(layer.call)
@@ -172,7 +174,7 @@ def serving_function(model, specs=None):
             given = dict(zip(model.input_names, args, strict=True))
         elif len(given) == 1:
             given = given[0]
-        with as_before(model):
+        with as_before(model), call_context.enter(model, given, None):
             outputs = model.call(given, training=False) if model._call_takes("training") else model.call(given)
         return dict(zip(model.output_names, nest.flatten(outputs), strict=True))
 

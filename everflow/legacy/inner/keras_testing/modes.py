@@ -12,6 +12,7 @@ from typing import Any
 
 from absl.testing import parameterized
 
+from everflow.eager import version_mark
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
 from everflow.keras import backend
@@ -54,7 +55,7 @@ def run_all_keras_modes(
     ways: dict[str, _Way] = {"v2_function": _eager(False, True), "v2_funcgraph": _eager(False, False)}
     if not always_skip_eager:
         ways["v2_eager"] = _eager(True, True)
-    if not always_skip_v1:
+    if not always_skip_v1 and not version_mark.enabled():
         ways["v1_session"] = functools.partial(_in_a_session, config)
     return _in_each_way(test_or_class, ways)
 
