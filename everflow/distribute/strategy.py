@@ -8,7 +8,6 @@ import functools
 
 from everflow.distribute import context
 from everflow.distribute.device_maps import full_device, map_of
-from everflow.distribute.multi_step import run_steps
 from everflow.distribute.input import (
     DistributedDataset,
     DistributedIterator,
@@ -17,6 +16,7 @@ from everflow.distribute.input import (
     numpy_dataset,
     split_over_replicas,
 )
+from everflow.distribute.multi_step import run_steps
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
 from everflow.distribute.values import (
     DistributedValues,

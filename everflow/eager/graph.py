@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -25,6 +26,7 @@ from everflow.framework.operation import Operation, Tensor, _InputList
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 from everflow.runtime.engine import Engine, frozen
+from everflow.runtime.profiling import RECORDER
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -187,7 +189,10 @@ class EagerGraph(Graph):
             if definition.name == "Const":
                 values = [tensors.from_numpy(attrs["value"].array)]
             else:
+                began = time.time_ns()
                 values = _ENGINE.bound(definition, attrs, inputs, dtypes).run(inputs)
+                if RECORDER.running:
+                    RECORDER.record(op.name, definition.name, began, time.time_ns())
             op.outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
         if definition.name == "VarHandleOp":
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
@@ -225,6 +230,7 @@ class EagerGraph(Graph):
             or self._gradient_function_map
             or execution_callbacks
             or op_callbacks.listening.callbacks
+            or RECORDER.running
         ):
             # Only what is drawn in a graph after all keeps its name.
             op = make(args, name if key is None and _any_symbolic(args, kwargs) else None, kwargs)

@@ -102,6 +102,7 @@ python.eager          execute                            : legacy.inner.eager.ex
 python.eager          execution_callbacks                : contrib.eager.callbacks
 python.eager          forwardprop                        : legacy.inner.eager.forwardprop
 python.eager          tape imperative_grad               : legacy.inner.eager.tape
+python.eager          profiler                           : profiler.live
 python.eager          context                            : contrib.eager.execution
 python.eager          core                               : legacy.inner.eager.core
 python.eager          remote                             : legacy.inner.eager.remote

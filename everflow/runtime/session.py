@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -18,6 +19,7 @@ from everflow.protos import config_pb2
 from everflow.runtime import feeds as feeding
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.fetches import FetchPlan, composite_parts, conversion_of
+from everflow.runtime.profiling import RECORDER
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -125,7 +127,7 @@ class BaseSession:
         >>> sess.run({"sum": a + b, "both": [a, b]}, feed_dict={a: 1.0, b: 2.0})
         {'sum': 3.0, 'both': [1.0, 2.0]}
         """
-        if options is None and run_metadata is None:
+        if options is None and run_metadata is None and not RECORDER.running:
             # The steady state: one look-up by what was asked and fed, then the plan.
             kind = fetches.__class__
             feed_dict = feed_dict or _NO_FEEDS
@@ -138,7 +140,27 @@ class BaseSession:
             if call is not None and self._executor.extended_to == self._graph.version:
                 return call(feed_dict.values())
             return self._first_run(key, fetches, feed_dict)
+        if RECORDER.running:
+            return self._run_profiled(fetches, feed_dict, options, run_metadata)
         return self._run_with_options(fetches, feed_dict, options, run_metadata)
+
+    def _run_profiled(
+        self,
+        fetches: Structure,
+        feed_dict: FeedDict | None,
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> Any:
+        """A traced run, whose nodes go into the profile that is being taken."""
+        traced = config_pb2.RunOptions()
+        if isinstance(options, config_pb2.RunOptions):
+            traced.CopyFrom(options)
+        traced.trace_level = config_pb2.RunOptions.FULL_TRACE
+        run_metadata = config_pb2.RunMetadata() if run_metadata is None else run_metadata
+        began = time.time_ns()
+        result = self._run_with_options(fetches, feed_dict, traced, run_metadata)
+        RECORDER.record_run(run_metadata, began, time.time_ns())
+        return result
 
     def _check_open(self) -> None:
         if self._closed:

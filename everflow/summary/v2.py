@@ -39,8 +39,10 @@ from everflow.ops.image.codecs import encode_png
 from everflow.ops.image.color import convert_image_dtype
 from everflow.ops.strings.text import as_string
 from everflow.platform import logging
+from everflow.profiler import live
 from everflow.protos.config_pb2 import RunMetadata
 from everflow.protos.summary_pb2 import SummaryMetadata
+from everflow.runtime.profiling import RECORDER
 from everflow.summary import writing_ops
 from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush
 
@@ -193,24 +195,20 @@ def trace_on(graph=True, profiler=False):
 
     Args:
         graph: Whether graphs are collected.
-        profiler: Whether times are, too; `everflow profile` and `tf.profiler` do that here.
-
-    Raises:
-        UnimplementedError: If `profiler` is true.
+        profiler: Whether a profile is taken, too: what ran when, which `trace_export` writes for TensorBoard.
 
     Example:
         >>> tf.compat.v2.summary.trace_on()
     """
     if not _can_trace("trace_on"):
         return
-    if profiler:
-        raise errors.UnimplementedError(
-            None, None, "trace_on collects graphs, not times: use `everflow profile`, or tf.profiler in a session."
-        )
-    if collection.active():
+    if collection.active() or RECORDER.running:
         logging.warn("Functions are being traced already: trace_on has no effect.")
-    elif graph:
+        return
+    if graph:
         collection.start()
+    if profiler:
+        live.start()
 
 
 def trace_export(name, step=None, profiler_outdir=None):
@@ -219,20 +217,25 @@ def trace_export(name, step=None, profiler_outdir=None):
     Args:
         name: The tag in the event file.
         step: The step; that of `set_step` if None.
-        profiler_outdir: A folder for times, of which there are none.
+        profiler_outdir: The folder that the profile is written below, if one is being taken.
 
     Raises:
-        ValueError: If nothing is being collected, or if there is a writer and no step.
+        ValueError: If nothing is being collected, if there is a writer and no step, or if a profile has no folder.
 
     Example:
         >>> tf.compat.v2.summary.trace_export("a run", step=0)
     """
     if not _can_trace("trace_export"):
         return
-    collected = collection.take()
-    if collected is None:
+    profiled = RECORDER.running
+    if not collection.active() and not profiled:
         raise ValueError("Nothing is being traced: call trace_on before the functions, and then trace_export.")
-    run_metadata_graphs(name, collected, step)
+    if profiled and profiler_outdir is None:
+        raise ValueError("A profile is being taken: say with profiler_outdir where it is to be written")
+    if collection.active():
+        run_metadata_graphs(name, collection.take(), step)
+    if profiled:
+        live.save(profiler_outdir, live.stop())
     trace_off()
 
 
@@ -243,6 +246,8 @@ def trace_off():
         >>> tf.compat.v2.summary.trace_off()
     """
     collection.stop()
+    if RECORDER.running:
+        live.stop()
 
 
 def _write_metadata(name, data, step, plugin):
