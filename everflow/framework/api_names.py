@@ -12,7 +12,7 @@ from typing import Any
 MISSING_CONTRIB = frozenset(
     """
     bigtable cloud constrained_optimization ffmpeg fused_conv hadoop ignite kafka kinesis optimizer_v2 quantization
-    receptive_field recurrent remote_fused_graph specs stat_summarizer timeseries
+    receptive_field recurrent remote_fused_graph specs stat_summarizer
     """.split()
 )
 

@@ -75,13 +75,25 @@ def test_the_graphs_of_functions_that_ran_are_written(tmp_path):
         writer.close()
         with pytest.raises(ValueError, match="call trace_on before"):
             summary.trace_export("calls", step=5)
-        with pytest.raises(tf.errors.UnimplementedError, match="everflow profile"):
-            summary.trace_on(profiler=True)
     ((step, tag, plugin, text),) = read(tmp_path)
     assert (step, tag, plugin) == (4, "calls", "graph_run_metadata_graph")
     (found,) = tf.RunMetadata.FromString(text.item()).function_graphs
     types = [node.op for node in found.pre_optimization_graph.node]
     assert types == ["_Arg", "Const", "Mul", "Identity", "_Retval"]
+
+
+def test_a_trace_with_a_profile(tmp_path):
+    with eager_mode():
+        summary.trace_on(graph=False, profiler=True)
+        tf.square(tf.constant([3.0]))
+        with pytest.raises(ValueError, match="profiler_outdir"):
+            summary.trace_export("times", step=1)
+        summary.trace_export("times", step=1, profiler_outdir=str(tmp_path))
+        summary.trace_on(profiler=True)
+        summary.trace_off()
+        with pytest.raises(ValueError, match="call trace_on before"):
+            summary.trace_export("times", step=1, profiler_outdir=str(tmp_path))
+    assert len(list(tmp_path.glob("plugins/profile/*/local.trace"))) == 1
 
 
 def test_a_trace_needs_eager_mode_a_step_and_only_one_beginning(caplog):
