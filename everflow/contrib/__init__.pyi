@@ -43,6 +43,7 @@ from everflow.contrib import model_pruning as model_pruning
 from everflow.contrib import nearest_neighbor as nearest_neighbor
 from everflow.contrib import nn as nn
 from everflow.contrib import opt as opt
+from everflow.contrib import optimizer_v2 as optimizer_v2
 from everflow.contrib import periodic_resample as periodic_resample
 from everflow.contrib import predictor as predictor
 from everflow.contrib import proto as proto
@@ -67,6 +68,7 @@ from everflow.contrib import tensorrt as tensorrt
 from everflow.contrib import testing as testing
 from everflow.contrib import text as text
 from everflow.contrib import tfprof as tfprof
+from everflow.contrib import timeseries as timeseries
 from everflow.contrib import tpu as tpu
 from everflow.contrib import training as training
 from everflow.contrib import util as util

@@ -11,7 +11,7 @@ from typing import Any
 # The parts of tf.contrib that are missing here as a whole.
 MISSING_CONTRIB = frozenset(
     """
-    bigtable cloud constrained_optimization ffmpeg fused_conv hadoop ignite kafka kinesis optimizer_v2 quantization
+    bigtable cloud constrained_optimization ffmpeg fused_conv hadoop ignite kafka kinesis quantization
     receptive_field recurrent remote_fused_graph specs stat_summarizer
     """.split()
 )
