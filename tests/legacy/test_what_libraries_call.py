@@ -150,6 +150,6 @@ def test_a_metric_without_collections_is_noted_nowhere():
 
     with tf.Graph().as_default():
         variable = tf.Variable(1.0)
-        assert metrics_impl._aggregate_variable(variable, None) is variable
-        metrics_impl._aggregate_variable(variable, ["seen"])
-        assert tf.get_collection("seen") == [variable]
+        assert metrics_impl._aggregate_variable(variable, None).op.type == "Identity"
+        value = metrics_impl._aggregate_variable(variable, ["seen"])
+        assert tf.get_collection("seen") == [value]

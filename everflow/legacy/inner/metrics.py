@@ -33,10 +33,11 @@ def _safe_scalar_div(numerator, denominator, name):
 
 
 def _aggregate_variable(v, collections):
-    """A metric's variable, noted in collections."""
+    """The value of a metric's variable, noted in collections."""
+    value = array.identity(v)
     if collections:
-        add_to_collections(collections, v)
-    return v
+        add_to_collections(collections, value)
+    return value
 
 
 def _confusion_matrix_at_thresholds(labels, predictions, thresholds, weights=None, includes=None):
