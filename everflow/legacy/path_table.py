@@ -19,6 +19,17 @@ python.autograph.converters continue_statements          : legacy.inner.autograp
 python.autograph.converters return_statements            : legacy.inner.autograph.return_statements
 python.autograph.core converter                          : legacy.inner.autograph.converters ops.autograph.options ops.autograph.features
 python.autograph.core naming                             : legacy.inner.autograph.names
+python.autograph      operators                          : legacy.inner.autograph.operators ops.autograph.operators
+python.autograph.operators control_flow                  : legacy.inner.autograph.operators.control_flow
+python.autograph.operators data_structures               : legacy.inner.autograph.operators.data_structures
+python.autograph.operators exceptions                    : legacy.inner.autograph.operators.exceptions
+python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
+python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
+python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
+python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
+python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
+python.autograph.utils context_managers misc py_func     : legacy.inner.autograph.utils.functions
+python.autograph.utils tensors tensor_list               : legacy.inner.autograph.utils.tensors
 python.autograph.pyct anno                               : legacy.inner.autograph.annotations
 python.autograph.pyct compiler inspect_utils parser      : legacy.inner.autograph.sources
 python.autograph.pyct qual_names                         : legacy.inner.autograph.names
