@@ -64,7 +64,9 @@ def tf_if_stmt(
             values = function()
             for value in nest.flatten(values):
                 if is_undefined(value) or is_undefined_return(value):
-                    raise ValueError(f"{value!r} must get a value in the {name} branch of an `if` that a tensor decides")
+                    raise ValueError(
+                        f"{value!r} must get a value in the {name} branch of an `if` that a tensor decides"
+                    )
             after = nest.map_structure(convert_to_tensor, (values, get_state()), expand_composites=True)
             given.append(after)
             if len(given) == 2:
@@ -111,9 +113,8 @@ def while_stmt(
     while True:
         condition = operators._tried(test, values)
         if operators._is_tensor(condition) and not executing_eagerly():
-            return _of_the_graph(
-                lambda: operators._graph_loop(test, body, values, names, state, _with_options(opts)), init_vars, names
-            )
+            loop = functools.partial(operators._graph_loop, test, body, values, names, state, _with_options(opts))
+            return _of_the_graph(loop, init_vars, names)
         if not condition:
             return values
         values = body(*values)

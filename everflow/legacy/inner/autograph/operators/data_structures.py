@@ -11,7 +11,6 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.ops import array
 from everflow.ops.autograph import lists
-from everflow.ops.autograph.lists import list_append
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
@@ -38,7 +37,9 @@ def new_list(iterable: Iterable | None = None) -> Any:
 def tf_tensor_array_new(elements: Sequence, element_dtype: Any = None, element_shape: Any = None) -> TensorArray:
     """A TensorArray of the elements."""
     dtype, shape, given = _kind(elements, element_dtype, element_shape, "TensorArray")
-    made = TensorArray(dtype, size=len(given), dynamic_size=True, infer_shape=element_shape is None, element_shape=shape)
+    made = TensorArray(
+        dtype, size=len(given), dynamic_size=True, infer_shape=element_shape is None, element_shape=shape
+    )
     for position, element in enumerate(given):
         made = made.write(position, element)
     return made

@@ -66,7 +66,9 @@ class TensorList:
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.list_ = raw.TensorListSetItem(input_handle=self.list_, index=key, item=convert_to_tensor(value, self.dtype))
+        self.list_ = raw.TensorListSetItem(
+            input_handle=self.list_, index=key, item=convert_to_tensor(value, self.dtype)
+        )
 
 
 def dynamic_list_append(target: Any, element: Any) -> Any:
