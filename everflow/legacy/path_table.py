@@ -75,6 +75,8 @@ python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
 python.debug.cli      command_parser                     : legacy.inner.debug.command_parser
+python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
+python.debug.lib      profiling                          : legacy.inner.debug.profiling
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
 python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*

@@ -11,6 +11,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.ops import array
 from everflow.ops.autograph import lists
+from everflow.ops.autograph.lists import list_append  # noqa: F401  a name of this module
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
