@@ -19,6 +19,17 @@ python.autograph.converters continue_statements          : legacy.inner.autograp
 python.autograph.converters return_statements            : legacy.inner.autograph.return_statements
 python.autograph.core converter                          : legacy.inner.autograph.converters ops.autograph.options ops.autograph.features
 python.autograph.core naming                             : legacy.inner.autograph.names
+python.autograph      operators                          : legacy.inner.autograph.operators ops.autograph.operators
+python.autograph.operators control_flow                  : legacy.inner.autograph.operators.control_flow
+python.autograph.operators data_structures               : legacy.inner.autograph.operators.data_structures
+python.autograph.operators exceptions                    : legacy.inner.autograph.operators.exceptions
+python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
+python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
+python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
+python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
+python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
+python.autograph.utils context_managers misc py_func     : legacy.inner.autograph.utils.functions
+python.autograph.utils tensors tensor_list               : legacy.inner.autograph.utils.tensors
 python.autograph.pyct anno                               : legacy.inner.autograph.annotations
 python.autograph.pyct compiler inspect_utils parser      : legacy.inner.autograph.sources
 python.autograph.pyct qual_names                         : legacy.inner.autograph.names
@@ -63,6 +74,10 @@ python.compiler.xla   xla                                : xla.experimental cont
 python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
+python.debug.cli      command_parser                     : legacy.inner.debug.command_parser
+python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
+python.debug.lib      profiling                          : legacy.inner.debug.profiling
+python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
 python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 

@@ -329,3 +329,38 @@ def test_the_gradient_of_a_variable_by_itself():
     with tf.GradientTape() as tape:
         tape.watch(v)
     assert tape.gradient(v, v).numpy() == 1.0
+
+
+def test_small_tensors_from_outside_are_known_in_a_body():
+    size, weights, v = tf.constant([2, 3]), tf.ones([200]), tf.Variable(2.0)
+
+    @tf.function
+    def filled():
+        assert tf.fill(size, 1.0).shape.as_list() == [2, 3]
+        assert tf.get_static_value(tf.convert_to_tensor(weights)) is None
+        with tf.name_scope("scope"):
+            return tf.fill(size, 1.0) * v + weights[0]
+
+    trace = filled.get_concrete_function()
+    assert trace.graph.inputs[0].op.name == "Fill/dims" and trace.graph.inputs[0].op.type == "Const"
+    assert "scope_mul_readvariableop_resource" in [arg.name for arg in trace.function_def.signature.input_arg]
+    assert filled().numpy().tolist() == [[3.0] * 3] * 2
+
+
+def test_variables_of_version_2_in_functions():
+    held = []
+
+    @tf.function
+    def counting(x):
+        if not held:
+            held.append(tf.compat.v2.Variable(1.0))
+        return held[0].assign_add(x)
+
+    assert [counting(tf.constant(2.0)).numpy() for _ in range(2)] == [3.0, 5.0]
+
+    @tf.function
+    def careless():
+        return tf.compat.v2.Variable(1.0)
+
+    with pytest.raises(ValueError, match="non-first"):
+        careless()

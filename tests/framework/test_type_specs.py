@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.framework.type_specs import TypeSpec, type_spec_from_value
+from everflow.framework.type_specs import TypeSpec, register_type_spec_from_value_converter, type_spec_from_value
 
 Spec = tf.TensorSpec
 
@@ -90,3 +90,37 @@ def test_specs_with_arrays_and_specs_inside():
         pair(2).most_specific_compatible_type(pair(2, (1, 3)))
     named = tf.TensorSpec([2], tf.float32, "n")
     assert named.most_specific_compatible_type(tf.TensorSpec([3], tf.float32, "n")).name == "n"
+
+
+def test_values_as_lists_of_tensors():
+    class Pair(TypeSpec):
+        def __init__(self, first, second):
+            self.first, self.second = first, second
+
+        value_type = property(lambda self: tuple)
+        _component_specs = property(lambda self: (Spec(self.first), {"rest": Spec(self.second)}))
+
+        def _serialize(self):
+            return self.first, self.second
+
+        def _to_components(self, value):
+            return value[0], {"rest": value[1]}
+
+        def _from_components(self, parts):
+            return parts[0], parts[1]["rest"]
+
+    class Value:
+        pass
+
+    pair = Pair([1], [2])
+    value = tf.zeros([1]), tf.zeros([2])
+    assert pair._to_tensor_list(value) == list(value) and pair._from_tensor_list(list(value)) == value
+    for wrong in ([value[0]], [value[1], value[0]]):
+        with pytest.raises(ValueError, match="tensors|says"):
+            pair._from_tensor_list(wrong)
+    with pytest.raises(TypeError, match="no TypeSpec"):
+        type_spec_from_value(Value())
+    register_type_spec_from_value_converter(Value, lambda value: Spec([9]))
+    assert type_spec_from_value(Value()) == Spec([9]) and type_spec_from_value([1, 2]).dtype == tf.int32
+    with pytest.raises(ValueError, match="wants a tensor"):
+        Spec.from_tensor(3)

@@ -18,12 +18,17 @@ from tensorflow.python.util import (
     dispatch,
     example_parser_configuration,
     function_utils,
+    is_in_graph_mode,
+    keyword_args,
     lock_util,
+    nest,
     object_identity,
     tf_decorator,
     tf_export,
     tf_inspect,
+    tf_stack,
 )
+from tensorflow.python.util.protobuf import compare
 
 
 class AlwaysEqual:
@@ -197,3 +202,46 @@ def test_public_ops_ask_dispatchers_of_types_of_ones_own():
     for refused in (tf.Variable, len, tf.add_to_collection):
         with pytest.raises(AssertionError):
             dispatch.OpDispatcher().register(refused)
+
+
+def test_stacks_as_a_thread_wants_them():
+    here = __file__
+
+    def frames():
+        return tf_stack.convert_stack(tf_stack.extract_stack())
+
+    assert frames()[-1][:3:2] == (here, "frames") and len(frames()[-1]) == 4
+    assert len(tf_stack.convert_stack(tf_stack.extract_stack(limit=1), include_func_start_lineno=True)[0]) == 5
+    with tf_stack.CurrentModuleFilter():
+        assert all(frame[0] != here for frame in frames())
+    first = frames.__code__.co_firstlineno
+
+    class Elsewhere(tf_stack.StackTraceMapper):
+        def get_effective_source_map(self):
+            return {(here, first + 1): ("other.py", 7, "translated")}
+
+    with Elsewhere():
+        assert frames()[-1][:3] == ("other.py", 7, "translated")
+    assert frames()[-1][0] == here
+
+
+def test_arguments_and_names_of_callables():
+    def function(a, b=2, *rest, **others):
+        return a
+
+    class Holder:
+        def method(self, x):
+            return x
+
+    assert tf_inspect.getcallargs(function, 1, z=4) == {"a": 1, "b": 2, "z": 4}
+    assert tf_inspect.FullArgSpec is inspect.FullArgSpec
+    assert function_utils.get_func_name(functools.partial(function)) == "<class 'functools.partial'>"
+    assert function_utils.get_func_name(Holder().method).endswith("Holder.method")
+    with pytest.raises(ValueError, match="no function"):
+        keyword_args.keyword_args_only(3)
+    assert is_in_graph_mode.IS_IN_GRAPH_MODE()
+    assert nest._STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=1, shallow_length=2)
+    pairs = {"a": 1}.items()
+    assert nest.pack_sequence_as(pairs, nest.flatten(pairs)) == [("a", 1)]
+    proto = tf.AttrValue(f=1.23456789)
+    assert compare.NormalizeNumberFields(proto).f == pytest.approx(1.234568)

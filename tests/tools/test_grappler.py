@@ -74,3 +74,26 @@ def test_items_and_clusters():
     assert any(name.endswith("CPU:0") for name in cluster.GetSupportedDevices(item)["y"])
     cluster.Shutdown()
     assert cluster.ListDevices() == []
+
+
+def test_items_and_clusters_say_what_they_know():
+    meta = _meta_graph()
+    item = grappler.Item(meta)
+    assert item.GetOpProperties()["y"][0].dtype == tf.float32.as_datatype_enum
+    before = item.tf_item
+    assert item.tf_item is before
+    meta.graph_def.node[0].device = "/cpu:0"
+    assert item.tf_item is not before
+    with pytest.raises(tf.errors.InvalidArgumentError, match="train_op"):
+        grappler.Item(tf.MetaGraphDef())
+    with tf.Graph().as_default() as graph:
+        v = tf.Variable(1.0, name="v")
+        tf.add_to_collection("train_op", tf.assign_add(v, 2.0, name="more"))
+        variables = grappler.Item(tf.train.export_meta_graph(graph=graph))
+    assert variables.GetColocationGroups() == [["v", "v/Assign", "more"]]
+    with grappler.Provision() as cluster:
+        assert cluster.ListDevices()[0].properties.type == "CPU"
+        _, seconds, stats = cluster.MeasureCosts(variables)
+        assert seconds > 0 and stats.dev_stats
+        [(most, held)] = cluster.DeterminePeakMemoryUsage(variables).values()
+        assert most == sum(each[2] for each in held) and ("v", 0, 4, 0, 1) in held

@@ -445,6 +445,8 @@ def print_(*values, **options):
 
 def int_(*arguments, **options):
     """`int`, of tensors too."""
+    if arguments and _is_tensor(arguments[0]) and (len(arguments) > 1 or options):
+        raise NotImplementedError(f"int() of a tensor in another base than ten: {(arguments[1:], options)}")
     return (
         _cast(arguments[0], dtypes.int32)
         if arguments and _is_tensor(arguments[0])
@@ -459,6 +461,8 @@ def float_(*arguments):
 
 def _cast(value, dtype):
     value = convert_to_tensor(value)
+    if value.dtype == dtypes.string:
+        return raw.StringToNumber(string_tensor=value, out_type=dtype)
     return value if value.dtype.base_dtype == dtype else raw.Cast(x=value, DstT=dtype)
 
 
