@@ -141,7 +141,23 @@ class _Served(types.ModuleType):
             if name in setters:
                 setters[name](value)
                 return
+        if not plain and isinstance(imported := getattr(self, name, None), types.ModuleType):
+            self._stand_in(name, imported, value)
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        held = vars(self).get(name)
+        super().__delattr__(name)
+        if isinstance(imported := getattr(self, name, None), types.ModuleType):
+            self._stand_in(name, held, imported)
+
+    def _stand_in(self, name: str, before: object, after: object) -> None:
+        """Where tests put something in the place of a module that this one imports, a clock for `time`, it is what the
+        modules that serve it see, too.
+        """
+        for module in _load_all(self._sources):
+            if vars(module).get(name) is before:
+                setattr(module, name, after)
 
     def __getattr__(self, name: str):
         if name == "__all__":

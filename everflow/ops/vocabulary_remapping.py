@@ -59,27 +59,58 @@ def load_and_remap_matrix_initializer(
         extra_rows = min(shape[0], max(0, offset + shape[0] - new_row_vocab_size))
         if offset > new_row_vocab_size:  # a part of words beyond the vocabulary only
             return initializer(shape)
-        sizes = (offset, shape[0] - extra_rows, new_col_vocab_size, extra_rows, num_col_oov_buckets)
-        return _load_and_remap(ckpt_path, old_tensor_name, sizes, files, initializer, max_rows_in_memory)
+        return load_and_remap_matrix(
+            ckpt_path,
+            old_tensor_name,
+            offset,
+            shape[0] - extra_rows,
+            new_col_vocab_size,
+            initializer,
+            num_row_oov_buckets=extra_rows,
+            num_col_oov_buckets=num_col_oov_buckets,
+            max_rows_in_memory=max_rows_in_memory,
+            **files,
+        )
 
     return remapped
 
 
-def _load_and_remap(ckpt_path, old_tensor_name, sizes, files, initializer, max_rows_in_memory):
-    offset, rows, columns, extra_rows, extra_columns = sizes
-    if files["new_row_vocab_file"] and files["old_row_vocab_file"]:
+def load_and_remap_matrix(
+    ckpt_path,
+    old_tensor_name,
+    new_row_vocab_offset,
+    num_rows_to_load,
+    new_col_vocab_size,
+    initializer,
+    old_row_vocab_size=-1,
+    old_row_vocab_file=None,
+    new_row_vocab_file=None,
+    old_col_vocab_file=None,
+    new_col_vocab_file=None,
+    num_row_oov_buckets=0,
+    num_col_oov_buckets=0,
+    max_rows_in_memory=-1,
+):
+    """Rows of a checkpoint's matrix, in the order of another vocabulary; `initializer` fills what the old one lacks."""
+    for name, count in (("num_row_oov_buckets", num_row_oov_buckets), ("num_col_oov_buckets", num_col_oov_buckets)):
+        if count < 0:
+            raise ValueError(f"{name} is how many rows or columns there are beyond the words, 0 or more, not {count}")
+    if not new_row_vocab_file and not new_col_vocab_file:
+        raise ValueError("Neither rows nor columns have files of words, so there is no order to bring them into")
+    offset, rows, columns = new_row_vocab_offset, num_rows_to_load, new_col_vocab_size
+    if _both_or_none(old_row_vocab_file, new_row_vocab_file, "row"):
         row_remapping, rows_present = raw.GenerateVocabRemapping(
-            files["new_row_vocab_file"],
-            files["old_row_vocab_file"],
+            new_row_vocab_file,
+            old_row_vocab_file,
             new_vocab_offset=offset,
             num_new_vocab=rows,
-            old_vocab_size=files["old_row_vocab_size"],
+            old_vocab_size=old_row_vocab_size,
         )
     else:
         row_remapping, rows_present = math.range(offset, offset + rows, dtype=dtypes.int64), rows
-    if files["new_col_vocab_file"] and files["old_col_vocab_file"]:
+    if _both_or_none(old_col_vocab_file, new_col_vocab_file, "col"):
         col_remapping, columns_present = raw.GenerateVocabRemapping(
-            files["new_col_vocab_file"], files["old_col_vocab_file"], new_vocab_offset=0, num_new_vocab=columns
+            new_col_vocab_file, old_col_vocab_file, new_vocab_offset=0, num_new_vocab=columns
         )
     else:
         col_remapping, columns_present = [], columns
@@ -94,11 +125,18 @@ def _load_and_remap(ckpt_path, old_tensor_name, sizes, files, initializer, max_r
         num_cols=columns,
         max_rows_in_memory=max_rows_in_memory,
     )
-    if extra_rows > 0:
-        result = array.concat([result, convert_to_tensor(initializer([extra_rows, columns]))], 0)
-    if extra_columns > 0:
-        result = array.concat([result, convert_to_tensor(initializer([rows + extra_rows, extra_columns]))], 1)
+    if num_row_oov_buckets > 0:
+        result = array.concat([result, convert_to_tensor(initializer([num_row_oov_buckets, columns]))], 0)
+    if num_col_oov_buckets > 0:
+        beyond = initializer([rows + num_row_oov_buckets, num_col_oov_buckets])
+        result = array.concat([result, convert_to_tensor(beyond)], 1)
     return result
+
+
+def _both_or_none(old, new, what):
+    if bool(old) != bool(new):
+        raise ValueError(f"old_{what}_vocab_file and new_{what}_vocab_file go together; got {old!r} and {new!r}")
+    return bool(new)
 
 
 not_differentiable("GenerateVocabRemapping", "LoadAndRemapMatrix")

@@ -25,6 +25,7 @@ from everflow.ops.functions.gradients import call
 from everflow.ops.functions.resources import TrackableAsset, TrackableResource
 from everflow.ops.functions.traced import Function
 from everflow.ops.variables.auto_trackable import AutoTrackable
+from everflow.ops.variables.containers import ListWrapper, _DictWrapper
 from everflow.ops.variables.trackable import is_trackable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.saved_model import constants
@@ -152,7 +153,11 @@ class ObjectLoader:
         return self._objects[number]
 
     def _user_object(self, number, node):
-        made = {"trackable_list_wrapper": list, "trackable_dict_wrapper": dict, "signature_map": SignatureMap}
+        made = {
+            "trackable_list_wrapper": ListWrapper,
+            "trackable_dict_wrapper": _DictWrapper,
+            "signature_map": SignatureMap,
+        }
         return made.get(node.user_object.identifier, LoadedObject)()
 
     def _variable(self, number, node):
@@ -250,6 +255,8 @@ def _attach(parent, name, child):
         parent.append(child)
     elif isinstance(parent, dict):
         parent[name] = child
+    elif isinstance(parent, SignatureMap):
+        parent._functions[name] = child
     elif isinstance(parent, LoadedObject):
         setattr(parent, name, child)
     elif hasattr(parent, "_attach_loaded"):  # an object of a class that takes it itself

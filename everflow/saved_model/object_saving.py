@@ -8,6 +8,7 @@ meta graph, and in that meta graph the signatures, so that loaders that know not
 from __future__ import annotations
 
 import collections
+import collections.abc
 import inspect
 import os
 
@@ -25,6 +26,7 @@ from everflow.ops.functions.resources import CapturableResource, TrackableAsset
 from everflow.ops.functions.traced import Function
 from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.ops.lookup.static import IdTableWithHashBuckets
+from everflow.ops.variables.containers import TrackableDataStructure
 from everflow.ops.variables.trackable import is_trackable
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
@@ -48,8 +50,26 @@ _ArgSpec = collections.namedtuple(
 _RESOURCE_FUNCTIONS = ("_create_resource", "_initialize", "_destroy_resource")
 
 
-class SignatureMap(dict):
-    """The signatures of a model: concrete functions by name."""
+class SignatureMap(collections.abc.Mapping):
+    """The signatures of a model: concrete functions by name, which nobody changes any more."""
+
+    def __init__(self, functions=()):
+        self._functions = dict(functions)
+
+    def _checkpoint_children(self):
+        return []
+
+    def __getitem__(self, name):
+        return self._functions[name]
+
+    def __iter__(self):
+        return iter(self._functions)
+
+    def __len__(self):
+        return len(self._functions)
+
+    def __repr__(self):
+        return f"SignatureMap({self._functions!r})"
 
 
 def save(obj, export_dir, signatures=None):
@@ -201,8 +221,10 @@ def _branches(thing):
     functions = (Function, ConcreteFunction)
     if isinstance(thing, (*functions, Variable)):
         return []
-    if isinstance(thing, (list, tuple, dict)):
-        items = thing.items() if isinstance(thing, dict) else enumerate(thing)
+    if isinstance(thing, TrackableDataStructure):
+        thing._checkpoint_children()  # raises where elements may have lost their names
+    if isinstance(thing, (list, tuple, dict, SignatureMap)):
+        items = thing.items() if isinstance(thing, (dict, SignatureMap)) else enumerate(thing)
         return [(str(name), v) for name, v in items if is_trackable(v) or isinstance(v, (*functions, list, dict))]
     found = [*children_of(thing), *(thing._saved_branches() if hasattr(thing, "_saved_branches") else ())]
     if _is_resource(thing):
@@ -325,7 +347,7 @@ def _chosen_signatures(signatures, functions):
             return {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: functions["_default_save_signature"]}
         usable = [f for f in functions.values() if _is_usable(f)]
         return {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: usable[0]} if len(usable) == 1 else {}
-    if not isinstance(signatures, dict):
+    if not isinstance(signatures, (dict, SignatureMap)):
         signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for name, function in signatures.items():
         if not isinstance(name, str):
@@ -342,8 +364,11 @@ def _chosen_signatures(signatures, functions):
 def _is_usable(function):
     if isinstance(function, Function) and function.input_signature is None:
         return False
+    concrete = _concrete(function)
+    if len(_tensor_specs(concrete)) != len(concrete._argument_names):  # ragged and sparse tensors are several
+        return False
     try:
-        _outputs_by_name(_concrete(function).structured_outputs, "")
+        _outputs_by_name(concrete.structured_outputs, "")
     except (TypeError, ValueError):
         return False
     return True

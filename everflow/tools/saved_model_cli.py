@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import itertools
 import os
 import re
@@ -18,9 +19,12 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.graph import Graph
+from everflow.framework.type_specs import TensorSpec
+from everflow.platform import file_io
 from everflow.platform.signatures import takes
 from everflow.protos.example_pb2 import Example
 from everflow.runtime.session import Session
+from everflow.saved_model import structured_values
 from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
 from everflow.tools.graph_files import add_flags, comma_separated
@@ -85,6 +89,45 @@ def _show_all(saved_model_dir):
         for key in sorted(get_signature_def_map(saved_model_dir, ",".join(tags))):
             print(f"\nsignature_def['{key}']:")
             _show_inputs_outputs(saved_model_dir, ",".join(tags), key, indent=1)
+        _show_defined_functions(get_meta_graph_def(saved_model_dir, ",".join(tags)))
+
+
+def _show_defined_functions(meta_graph):
+    """The traced functions of the saved object, each with the arguments that it can be called with."""
+    if not meta_graph.HasField("object_graph_def"):
+        return
+    objects = meta_graph.object_graph_def
+    functions = {
+        child.local_name: objects.nodes[child.node_id].function
+        for child in objects.nodes[0].children
+        if objects.nodes[child.node_id].WhichOneof("kind") == "function"
+    }
+    print("\nDefined Functions:", end="")
+    for name, function in sorted(functions.items()):
+        print(f"\n  Function Name: '{name}'")
+        for number, concrete in enumerate(sorted(function.concrete_functions), 1):
+            print(f"    Option #{number}\n      Callable with:")
+            signature = objects.concrete_functions[concrete].canonicalized_input_signature
+            positional, named = structured_values.decode(signature)
+            _print_arguments(positional, "Argument")
+            _print_arguments(sorted(named), "Named Argument")
+
+
+def _print_arguments(arguments, kind):
+    for number, value in enumerate(arguments, 1):
+        print(f"        {kind} #{number}")
+        if isinstance(value, TensorSpec):
+            print(f"          {value.name}: {value!r}")
+            continue
+        print(f"          DType: {type(value).__name__}")
+        # Backspaces take the last comma away on a terminal.
+        if isinstance(value, dict):
+            shown = "{" + "".join(f"{key!r}: {each!r}, " for key, each in value.items()) + "\b\b}"
+        elif isinstance(value, (str, list, tuple)):
+            shown = "[" + "".join(f"{each!r}, " for each in value) + "\b\b]"
+        else:
+            shown = str(value)
+        print(f"          Value: {shown}")
 
 
 def show(args):
@@ -169,7 +212,8 @@ def load_inputs_from_input_arg_string(inputs_str, input_exprs_str, input_example
 
 def _load(path, name):
     try:
-        data = np.load(path, allow_pickle=False)
+        with file_io.FileIO(path, "rb") as file:
+            data = np.load(io.BytesIO(file.read()), allow_pickle=False)
     except ValueError as e:
         raise RuntimeError(
             f"{path} is neither .npy nor .npz; pickled data is not read, as it can run any code: {e}"

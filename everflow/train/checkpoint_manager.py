@@ -55,7 +55,16 @@ class CheckpointManager:
     def _take_over(self, state):
         """Go on from what an earlier process left in the folder."""
         self._latest = None if state is None else state.model_checkpoint_path
-        self._last_preserved = time.time() if state is None else state.last_preserved_timestamp
+        now = time.time()
+        # A second back, so that one made again at once finds the first checkpoint old enough.
+        self._last_preserved = now - 1.0 if state is None else state.last_preserved_timestamp
+        if now < self._last_preserved:
+            behind = self._last_preserved - now
+            logging.warning(
+                "The clock is %f seconds behind %s: its checkpoints are left alone", behind, self._directory
+            )
+            self._last_preserved = now
+            return
         # What others wrote has no times there; it isn't this one's to delete.
         if state is not None and len(state.all_model_checkpoint_timestamps) == len(state.all_model_checkpoint_paths):
             self._held.update(zip(state.all_model_checkpoint_paths, state.all_model_checkpoint_timestamps))

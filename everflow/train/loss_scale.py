@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import abc
+
 import numpy as np
 
+from everflow.config.optimizer import set_experimental_options
+from everflow.framework import dtypes
+from everflow.framework import strategy_context as distribution
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import executing_eagerly, init_scope
 from everflow.ops import math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond, grouping
+from everflow.ops.variables.trackable import Trackable
 from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import takes
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
 
-class LossScale:
+class LossScale(Trackable, metaclass=abc.ABCMeta):
     """Base class: calling it gives the scale as a tensor; `update` gives (operation, whether to apply the gradients).
 
     Example:
@@ -25,26 +31,30 @@ class LossScale:
     def __init__(self):
         self._weights = {}
 
+    @abc.abstractmethod
     def __call__(self):
-        raise NotImplementedError
+        """The scale, as a tensor."""
 
+    @abc.abstractmethod
     def update(self, grads):
         """Look at the gradients and adapt."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def get_config(self):
         """The constructor's arguments."""
-        raise NotImplementedError
 
     @classmethod
     def from_config(cls, config):
         """A loss scale from what `get_config` gave."""
         return cls(**config)
 
-    def _add_weight(self, name, initial_value):
+    def _add_weight(self, name, initial_value, dtype=None):
         with init_scope():
-            self._weights[name] = Variable(initial_value, name=name, trainable=False, use_resource=True)
+            self._weights[name] = Variable(initial_value, name=name, dtype=dtype, trainable=False, use_resource=True)
         return self._weights[name]
+
+    def _checkpoint_children(self):
+        return [*self._weights.items(), *super()._checkpoint_children()]
 
 
 class FixedLossScale(LossScale):
@@ -86,6 +96,20 @@ def _all_finite(grads):
     return math.reduce_all(finite)
 
 
+def _all_finite_in_all_replicas(grads):
+    """Whether the gradients of all replicas are finite."""
+    strategy = distribution.current().strategy
+    finite = strategy.extended.call_for_each_replica(
+        lambda own: math.cast(_all_finite(own), dtypes.float32), args=(grads,)
+    )
+    return math.equal(strategy.reduce("SUM", finite), strategy.num_replicas_in_sync)
+
+
+def _op_in_graph_mode(assigned):
+    """What an assignment gave, as something that a branch can return; its name inside TensorFlow."""
+    return assigned if executing_eagerly() else assigned.op
+
+
 class DynamicLossScale(LossScale):
     """Grows after a run of steps with finite gradients, and shrinks where one is not.
 
@@ -118,16 +142,21 @@ class DynamicLossScale(LossScale):
         return self._current_loss_scale.value()
 
     def update(self, grads):
-        finite = _all_finite(grads)
+        together = distribution.has_strategy() and distribution.in_cross_replica_context()
+        finite = _all_finite_in_all_replicas(grads) if together else _all_finite(grads)
 
         def grow():
             new = self._current_loss_scale * self._multiplier
-            assign = cond(math.is_finite(new), lambda: self._current_loss_scale.assign(new).op, grouping.no_op)
+            assign = cond(
+                math.is_finite(new), lambda: _op_in_graph_mode(self._current_loss_scale.assign(new)), grouping.no_op
+            )
             return grouping.group(assign, self._num_good_steps.assign(0))
 
         def after_finite():
             return cond(
-                self._num_good_steps + 1 >= self._increment_period, grow, lambda: self._num_good_steps.assign_add(1).op
+                self._num_good_steps + 1 >= self._increment_period,
+                grow,
+                lambda: _op_in_graph_mode(self._num_good_steps.assign_add(1)),
             )
 
         def after_overflow():
@@ -158,6 +187,8 @@ def as_loss_scale(value):
     """A LossScale from itself, a number, or "dynamic"."""
     if isinstance(value, LossScale) or value is None:
         return value
+    if isinstance(value, str) and value != "dynamic":
+        raise ValueError(f"A loss scale is a number, 'dynamic' or a LossScale, not {value!r}")
     return DynamicLossScale() if value == "dynamic" else FixedLossScale(value)
 
 
@@ -186,46 +217,65 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         super().__init__(use_locking=opt._use_locking, name=opt._name)
         self._loss_scale = as_loss_scale(loss_scale)
         if self._loss_scale is None:
-            raise ValueError("loss_scale cannot be None")
+            raise TypeError("`loss_scale` must be a number, 'dynamic' or a LossScale; it is None")
+
+    def _checkpoint_children(self):
+        return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]
+
+    def _doing_dynamic_loss_scaling(self):
+        return not isinstance(self._loss_scale, FixedLossScale)
 
     @takes(_GRADIENT_PARAMETERS)
     def compute_gradients(self, loss, **options):
-        found = self._optimizer.compute_gradients(self._scaled(loss), **options)
-        inverse = 1 / self._loss_scale()
-        return [(None if g is None else self._unscaled(g, inverse), v) for g, v in found]
+        found = self._optimizer.compute_gradients(self._scale_loss(loss), **options)
+        grads = self._unscale_grads([g for g, _ in found])
+        return list(zip(grads, [v for _, v in found], strict=True))
 
-    def _scaled(self, loss):
-        scale = self._loss_scale()
-        return loss * math.cast(scale, loss.dtype)
+    def _scale_loss(self, loss):
+        """A loss times the scale; of a function without arguments, such a function."""
+        if callable(loss):
+            return lambda: self._scale_loss(loss())
+        return loss * math.cast(self._loss_scale(), loss.dtype)
+
+    def _unscale_grads(self, grads):
+        inverse = 1 / self._loss_scale()
+        return [None if grad is None else self._scale_grad(grad, inverse) for grad in grads]
 
     @staticmethod
-    def _unscaled(grad, inverse):
+    def _scale_grad(grad, loss_scale_reciprocal):
+        inverse = math.cast(loss_scale_reciprocal, grad.dtype)
         if isinstance(grad, IndexedSlices):
-            return IndexedSlices(
-                grad.values * math.cast(inverse, grad.dtype), grad.indices, dense_shape=grad.dense_shape
-            )
-        return grad * math.cast(inverse, grad.dtype)
+            return IndexedSlices(grad.values * inverse, grad.indices, dense_shape=grad.dense_shape)
+        return grad * inverse
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = tuple(grads_and_vars)
-        update, should_apply = self._loss_scale.update([g for g, _ in grads_and_vars])
-        if should_apply is True:
+        has_strategy = distribution.has_strategy()
+        if has_strategy and distribution.in_cross_replica_context():
+            raise ValueError("`apply_gradients` is called in a replica: see `experimental_run_v2`")
+        if not self._doing_dynamic_loss_scaling():
             return self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+        if has_strategy:
+            return distribution.current().replica_context.merge_call(
+                self._distributed_apply, args=(grads_and_vars, global_step, name)
+            )
+        return self._apply_if_finite(self._optimizer.apply_gradients, grads_and_vars, global_step, name)
+
+    def _distributed_apply(self, strategy, grads_and_vars, global_step=None, name=None):
+        def in_each_replica(*given):
+            return strategy.extended.call_for_each_replica(self._optimizer.apply_gradients, args=given)
+
+        return self._apply_if_finite(in_each_replica, grads_and_vars, global_step, name)
+
+    def _apply_if_finite(self, apply_gradients, grads_and_vars, global_step, name):
+        update, should_apply = self._loss_scale.update([g for g, _ in grads_and_vars])
         name = self._name if name is None else name
 
         def apply():
-            return self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name + "-wrapped")
+            applied = apply_gradients(grads_and_vars, global_step, name + "-wrapped")
+            return grouping.no_op() if applied is None else grouping.group(applied)
 
         return grouping.group(update, cond(should_apply, apply, grouping.no_op), name=name)
-
-    def get_slot_names(self):
-        return self._optimizer.get_slot_names()
-
-    def get_slot(self, var, name):
-        return self._optimizer.get_slot(var, name)
-
-    def variables(self):
-        return self._optimizer.variables() + list(self._loss_scale._weights.values())
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
@@ -247,9 +297,14 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
         'MixedPrecisionLossScaleOptimizer'
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
-    if isinstance(opt, MixedPrecisionLossScaleOptimizer):
+    if hasattr(opt, "_loss_scale"):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
-    return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    if not isinstance(opt, Optimizer) and not hasattr(opt, "_with_loss_scale"):
+        raise ValueError(f'"opt" must be an optimizer, of tf.train or of Keras, not {opt!r}')
+    make = getattr(opt, "_with_loss_scale", None)  # of one that is no tf.train.Optimizer
+    made = MixedPrecisionLossScaleOptimizer(opt, loss_scale) if make is None else make(loss_scale)
+    set_experimental_options({"auto_mixed_precision": True})
+    return made
 
 
 def disable_mixed_precision_graph_rewrite():
@@ -261,3 +316,4 @@ def disable_mixed_precision_graph_rewrite():
     Example:
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
+    set_experimental_options({"auto_mixed_precision": False})

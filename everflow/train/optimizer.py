@@ -29,6 +29,7 @@ from everflow.ops.math import cast, unsorted_segment_sum
 from everflow.ops.variables import assign as state
 from everflow.ops.variables import variable as variables
 from everflow.ops.variables.resource import is_resource_variable
+from everflow.ops.variables.trackable import Trackable
 from everflow.platform.signatures import parameters, takes
 from everflow.train import slot_creator
 
@@ -100,7 +101,7 @@ _GRADIENT_PARAMETERS = parameters(
 )
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Base class of optimizers. A subclass says in `_create_slots`, `_prepare`, `_apply_dense`, `_apply_sparse`,
     `_resource_apply_dense`, `_resource_apply_sparse` and `_finish` what it keeps and how it updates.
 
@@ -120,7 +121,7 @@ class Optimizer:
     """
 
     # A slot gives the class a layout of its own: so it is the `__base__` of optimizers that have a mixin as well.
-    __slots__ = ("_use_locking", "__dict__", "__weakref__")
+    __slots__ = ("_use_locking",)
 
     GATE_NONE = 0
     GATE_OP = 1

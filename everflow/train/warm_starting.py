@@ -14,6 +14,7 @@ from everflow.ops.variables.variable import Variable
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 from everflow.train.checkpoint_reader import checkpoint_path
+from everflow.train.tracking import names_in_object_checkpoint
 
 
 class VocabInfo(
@@ -83,14 +84,21 @@ def warm_start(
     found = _variables_by_name(vars_to_warm_start)
     _check_used(previous_names, found, "var_name_to_prev_var_name")
     _check_used(vocabularies, found, "var_name_to_vocab_info")
+    by_objects = _get_object_checkpoint_renames(checkpoint_path(ckpt_to_initialize_from), found)
     plain = {}
     for name, parts in found.items():
-        previous = previous_names.get(name) or name
+        previous = previous_names.get(name) or by_objects.get(name) or name
         if name in vocabularies:
             _start_with_vocabulary(parts, ckpt_to_initialize_from, previous, vocabularies[name])
         elif vars_to_warm_start:
             plain[previous] = parts[0] if len(parts) == 1 else parts
     init_from_checkpoint(ckpt_to_initialize_from, plain)
+
+
+def _get_object_checkpoint_renames(path, variable_names):
+    """{variable's name: its key} where a checkpoint holds objects; its name inside TensorFlow."""
+    keys = names_in_object_checkpoint(path) or {}
+    return {name: keys[name] for name in variable_names if name in keys}
 
 
 def _check_used(names, found, argument):

@@ -501,7 +501,7 @@ class Compiling:
         self.inputs, self.input_names = tensors, names
         self._feed_inputs = [t for t in tensors if K.is_placeholder(t)]
         self._feed_input_names = [n for n, t in zip(names, tensors) if K.is_placeholder(t)]
-        self._feed_input_shapes = [tuple(t.shape.as_list()) for t in self._feed_inputs]
+        self._feed_input_shapes = [K.int_shape(t) for t in self._feed_inputs]
         self.outputs = nest.flatten(outputs)
         self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
         self.built = True

@@ -20,6 +20,7 @@ from everflow.ops.control_flow.grouping import group
 from everflow.ops.gradients import reverse as gradient_ops
 from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.math.clip import clip_by_norm, clip_by_value
+from everflow.ops.variables.trackable import Trackable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
 
@@ -27,7 +28,7 @@ _CLIPS = {"clipnorm", "clipvalue"}
 _ARGUMENTS = {*_CLIPS, "lr", "decay"}
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Base of optimizers. A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns
     ops that update a variable from `_resource_apply_dense` and `_resource_apply_sparse`.
 
@@ -195,6 +196,12 @@ class Optimizer:
             self._weights.append(slot)
             attachments.joined(self)
         return slots[slot_name]
+
+    def _with_loss_scale(self, loss_scale):
+        """This optimizer with loss scaling, for `tf.train.experimental.enable_mixed_precision_graph_rewrite`."""
+        from everflow.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer  # derives from this class
+
+        return LossScaleOptimizer(self, loss_scale)
 
     def get_slot(self, var, slot_name):
         """The variable of this name that is kept for `var`."""

@@ -6,9 +6,11 @@ from everflow.contrib.framework.remapping import load_embedding_initializer as _
 from everflow.formats.bundle import index_name
 from everflow.framework.errors import NotFoundError
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_collection, get_default_graph
+from everflow.framework.scopes import control_dependencies, get_collection, get_default_graph
+from everflow.ops import array
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.variable import Variable, _all_saveable_objects
+from everflow.ops.vocabulary_remapping import load_and_remap_matrix as _load_and_remap_matrix
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer as _load_and_remap_matrix_initializer
 from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
@@ -36,11 +38,13 @@ __all__ = [
     "_StopAfterNEvalsHook",
     "_evaluate_once",
     "_get_grouped_variables",
+    "_get_latest_eval_step_value",
     "_get_or_create_eval_step",
     "object_graph_key_mapping",
     "_get_saver_or_default",
     "_get_var_info",
     "_infer_var_name",
+    "_load_and_remap_matrix",
     "_load_and_remap_matrix_initializer",
     "_load_embedding_initializer",
     "_prefix_to_checkpoint_path",
@@ -58,6 +62,12 @@ def _get_saver_or_default() -> Saver:
     made = Saver(sharded=True, allow_empty=True)
     get_default_graph().add_to_collection(GraphKeys.SAVERS, made)
     return made
+
+
+def _get_latest_eval_step_value(update_ops):
+    """How many batches an evaluation has seen, read after some ops have run."""
+    with control_dependencies(list(update_ops.values()) if isinstance(update_ops, dict) else update_ops):
+        return array.identity(_get_or_create_eval_step().read_value())
 
 
 def _prefix_to_checkpoint_path(prefix: str, format_version: int) -> str:
