@@ -257,6 +257,8 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
             return found
     value = value_of(tensor)
     if value is not None:
+        if value_of is known_value and any(s < -1 for s in value):
+            raise ValueError(f"A shape has sizes, and -1 for those that are not known; this one is {value.tolist()}.")
         return TensorShape([int(s) if s >= 0 else None for s in value])
     return unknown_shape(rank=shape.size(0))
 

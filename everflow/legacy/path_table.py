@@ -264,11 +264,12 @@ python.ops            math_ops                           : legacy.inner.ops.arit
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
 python.ops            control_flow_v2_toggles            : legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
+python.ops            control_flow_ops                   : legacy.inner.ops.loop_pieces
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_ops control_flow_grad : legacy.gen_ops
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.ops            check_ops                          : debugging . ops.checks.*
-python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
+python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip ops.checks.values
 python.ops            bitwise_ops                        : bitwise legacy.gen_ops
 python.ops            boosted_trees_ops                  : legacy.inner.ops.boosted_trees
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
@@ -276,7 +277,7 @@ python.ops            custom_gradient                    : . ops.gradients.custo
 python.ops            random_grad                        : legacy.inner.ops.derivatives
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input legacy.gen_ops
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
-python.ops            ctc_ops                            : legacy.inner.ops.ctc
+python.ops            ctc_ops                            : legacy.inner.ops.ctc legacy.inner.ops.ctc_states
 python.ops            math_grad                          : legacy.inner.ops.arithmetic
 python.ops            spectral_ops_test_util             : legacy.inner.ops.spectra
 python.ops            critical_section_ops               : ops.variables.critical_section
@@ -304,7 +305,8 @@ python.ops            parsing_ops                        : . io ops.io.parsing o
 python.ops            partitioned_variables              : . ops.variables.partitioned
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random.* legacy.gen_ops
-python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
+python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles legacy.inner.ops.resource_handles \
+                                                           ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
 python.ops            script_ops                         : legacy.inner.ops.scripts . ops.functions.python

@@ -299,6 +299,10 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
     depth = indices.shape[-1] if indices.ndim else 1
     if indices.ndim < 1 or updates.ndim < 1:
         raise invalid("Indices and updates must be at least 1 dimensional")
+    if indices.ndim == 1 and len(indices) != len(updates):
+        raise invalid(
+            f"indices of shape {bracketed(indices.shape)} and updates of shape {bracketed(updates.shape)} differ in their first size"
+        )
     wanted = tuple(indices.shape[:-1]) + tuple(out.shape[depth:])
     if depth > out.ndim or tuple(updates.shape) != wanted:
         raise invalid(
@@ -308,6 +312,8 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
         )
     if not math.prod(out.shape) and indices.numel():
         raise invalid("Indices and updates specified for empty output tensor")
+    if not depth and not out.numel():
+        return out
     if not depth:
         raise invalid("indices.shape[-1] must be at least 1: there is nothing to place updates by")
     keys = _nd_keys(indices, tuple(out.shape), depth)

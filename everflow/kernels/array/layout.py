@@ -34,7 +34,7 @@ def broadcast_to(input: AnyTensor, shape: torch.Tensor) -> AnyTensor:
 @kernel("Tile", result=view(0), fails=False)
 def tile(input: AnyTensor, multiples: torch.Tensor) -> AnyTensor:
     times = dims_of(multiples)
-    if len(times) != input.ndim:
+    if multiples.ndim != 1 or len(times) != input.ndim:
         raise invalid(f"Expected multiples argument to be a vector of length {input.ndim} but got length {len(times)}")
     for i, m in enumerate(times):
         if m < 0:

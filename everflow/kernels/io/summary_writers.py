@@ -212,8 +212,10 @@ def write_summary(
 
 @kernel("WriteRawProtoSummary")
 def write_raw_proto_summary(writer: SummaryWriter, step: torch.Tensor, tensor: Strings) -> None:
+    summary = Summary()
     for text in tensor.ravel().tolist():
-        writer.write(step, summary=_from_string(Summary, text))
+        summary.MergeFrom(_from_string(Summary, text))
+    writer.write(step, summary=summary)
 
 
 @kernel("WriteGraphSummary")

@@ -326,6 +326,8 @@ def in_top_k(predictions: torch.Tensor, targets: torch.Tensor, *, k: int) -> tor
 
 @fresh("InTopKV2")
 def in_top_k_v2(predictions: torch.Tensor, targets: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    if k.ndim:
+        raise InvalidArgumentError(None, None, f"k must be a scalar, but has shape {list(k.shape)}")
     return _in_top_k(predictions, targets, int(k))
 
 

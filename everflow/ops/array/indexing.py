@@ -518,9 +518,11 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 
 @shape_rule("Unique", "UniqueWithCounts")
 def _unique_shape(op):
-    source = op.inputs[0].shape.with_rank(1)
-    found = [TensorShape([None]), source]
-    return found if op.type == "Unique" else [*found, TensorShape([None])]
+    source = op.inputs[0].shape
+    if op.type == "Unique":
+        return [TensorShape([None]), source.with_rank(1)]
+    # That it is a vector is for the run to say.
+    return [TensorShape([None]), source, TensorShape([None])]
 
 
 @shape_rule("UniqueV2", "UniqueWithCountsV2")
@@ -532,6 +534,8 @@ def _unique_v2_shape(op):
     elif axis.size == 0:
         source = source.with_rank(1)
         out, length = TensorShape([None]), source.size(0)
+    elif not -source.rank <= int(axis.ravel()[0]) < source.rank:
+        out = unknown_shape()
     else:
         sizes = source.as_list()
         length = sizes[int(axis.ravel()[0])]

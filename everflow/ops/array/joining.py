@@ -75,7 +75,8 @@ def unstack(value, num=None, axis=0, name="unstack"):
             num = value.shape.size(axis)
         if num is None:
             raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return raw.Unpack(value=value, num=num, axis=axis, name=name)
+    parts = raw.Unpack(value=value, num=num, axis=axis, name=name)
+    return parts if num else []
 
 
 def parallel_stack(values, name="parallel_stack"):

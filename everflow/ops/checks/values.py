@@ -429,8 +429,11 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
         >>> sess.run(tf.verify_tensor_all_finite([1.0, 2.0], "values"))
         array([1., 2.], dtype=float32)
     """
-    x = either("x", x, "t", t)
-    message = either("message", message, "msg", msg)
+    return verify_tensor_all_finite_v2(either("x", x, "t", t), either("message", message, "msg", msg), name)
+
+
+def verify_tensor_all_finite_v2(x, message, name=None):
+    """`verify_tensor_all_finite` with the arguments of version 2."""
     with name_scope(name, "VerifyFinite", [x]):
         x = convert_to_tensor(x, name="x")
         with colocate_with(x):

@@ -266,6 +266,13 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
     return tuple(zip(*pairs))
 
 
+def summarized(tensor, summarize=None):
+    """The first entries of an eager tensor as text: 3, or as many as asked for, all with -1."""
+    entries = tensor.numpy().ravel().tolist() if tensor.shape.rank else [tensor.numpy()]
+    most = len(entries) if summarize == -1 else summarize or 3
+    return ", ".join([*map(str, entries[:most]), *(["..."] if len(entries) > most else [])])
+
+
 def Assert(condition, data, summarize=None, name=None):
     """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run.
 
@@ -290,7 +297,7 @@ def Assert(condition, data, summarize=None, name=None):
     """
     if executing_eagerly():
         if not condition:
-            shown = "\n".join(str(convert_to_tensor(d).numpy()) for d in data)
+            shown = "\n".join(summarized(convert_to_tensor(d), summarize) for d in data)
             raise InvalidArgumentError(None, None, f"Expected '{condition!s}' to be true. Summarized data: {shown}")
         return None
     with name_scope(name, "Assert", [condition, data]):

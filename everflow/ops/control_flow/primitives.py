@@ -62,22 +62,31 @@ def merge(inputs, name=None):
 
 def next_iteration(data, name=None):
     """Hand a value to the next iteration of the loop."""
-    data = internal_convert_to_tensor(data, as_ref=True)
-    if executing_eagerly():
-        return data
-    return (
-        raw.RefNextIteration(data=data, name=name)
-        if data.dtype._is_ref_dtype
-        else raw.NextIteration(data=data, name=name)
-    )
+    return _each(data, raw.NextIteration, raw.RefNextIteration, name)
 
 
 def exit(data, name=None):
     """Take a value out of its loop."""
-    data = internal_convert_to_tensor(data, as_ref=True)
+    return _each(data, raw.Exit, raw.RefExit, name)
+
+
+def identity(data, name=None):
+    """A value again, where a reference stays one."""
+    return _each(data, raw.Identity, raw.RefIdentity, name)
+
+
+def _each(data, build, build_ref, name):
+    """What an op of one input makes of a value, of each part of one that has parts; executing eagerly, the value."""
+    if not hasattr(data, "_type_spec"):
+        data = internal_convert_to_tensor(data, as_ref=True)
     if executing_eagerly():
         return data
-    return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)
+    if not isinstance(data, Tensor):
+        parts = [_each(part, build, build_ref, name) for part in nest.flatten(data, expand_composites=True)]
+        return nest.pack_sequence_as(data, parts, expand_composites=True)
+    if data.dtype._is_ref_dtype:
+        return build_ref(data, name=name)
+    return build(data, name=name)
 
 
 def with_common_indices(results, scopes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pprint
+import random
 import sys
 
 from everflow.framework import dtypes, nest
@@ -122,9 +123,15 @@ def print(*inputs, **kwargs):
 def _free_placeholder(inputs):
     """What marks a tensor's place in the template: braces, unless the printed text has such."""
     texts = [str(v) for v in nest.flatten(inputs) if not _is_tensor(v) and not isinstance(v, SparseTensor)]
-    placeholder = "{}"
-    while any(placeholder in text for text in texts):
-        placeholder = "{" + placeholder + "}"
+    return placeholder_for("".join(texts))
+
+
+def placeholder_for(text, placeholder="{}"):
+    """A placeholder that a text doesn't have: digits are put behind it until it is so."""
+    # The digits are those of TensorFlow, which draws them with a fixed seed.
+    digits = random.Random(5)
+    while placeholder in text:
+        placeholder += str(digits.randint(0, 9))
     return placeholder
 
 

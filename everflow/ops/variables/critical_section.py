@@ -76,7 +76,7 @@ class CriticalSection:
         with name_scope(name, "critical_section_execute", []):
             lock = raw.MutexLock(mutex=self._handle)
             if executing_eagerly():
-                result = nest.map_structure(array.identity, fn())
+                result = nest.map_structure(lambda x: x if x is None else array.identity(x), fn())
                 raw.ConsumeMutexLock(mutex_lock=lock)
                 return result
             graph = get_default_graph()

@@ -73,13 +73,13 @@ def _assign_shape(op):
 
 @shape_rule(*(f"ResourceScatter{kind}" for kind in SCATTER_KINDS))
 def _scatter_shape(op):
-    check_scatter(handle_data(op.inputs[0])[0], op.inputs[1].shape, op.inputs[2].shape)
+    check_scatter(_shape_behind(op.inputs[0], op.inputs[2].dtype), op.inputs[1].shape, op.inputs[2].shape)
     return []
 
 
 @shape_rule("ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub")
 def _scatter_nd_shape(op):
-    check_scatter_nd(handle_data(op.inputs[0])[0], op.inputs[1].shape, op.inputs[2].shape)
+    check_scatter_nd(_shape_behind(op.inputs[0], op.inputs[2].dtype), op.inputs[1].shape, op.inputs[2].shape)
     return []
 
 

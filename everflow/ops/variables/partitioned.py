@@ -7,7 +7,7 @@ import math
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.framework.shapes import as_shape
+from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import array
 from everflow.ops.variables.variable import check_conversion
 
@@ -173,9 +173,9 @@ def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_ele
         raise ValueError("max_shards must be positive.")
 
     def partitioner(shape, dtype):
-        shape = as_shape(shape)
-        if not shape.is_fully_defined():
-            raise ValueError(f"shape is not fully defined: {shape}")
+        if not isinstance(shape, TensorShape) or not shape.is_fully_defined():
+            raise ValueError(f"The shape must be a TensorShape that is fully defined, not {shape!r}")
+        _check_axis(axis, shape)
         size = _bytes_of_element(dtypes.as_dtype(dtype), bytes_per_string_element)
         partitions = [1] * shape.ndims
         slice_bytes = size * (shape.num_elements() / shape.dims[axis].value)
@@ -186,6 +186,11 @@ def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_ele
         return partitions
 
     return partitioner
+
+
+def _check_axis(axis, shape):
+    if axis >= len(shape):
+        raise ValueError(f"A variable of shape {shape} has no axis {axis} along which it could be cut.")
 
 
 def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16):
@@ -207,6 +212,7 @@ def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 <<
     """
 
     def partitioner(shape, dtype):
+        _check_axis(axis, shape)
         size = _bytes_of_element(dtypes.as_dtype(dtype), bytes_per_string_element)
         partitions = [1] * shape.ndims
         total_bytes = shape.num_elements() * size

@@ -304,6 +304,8 @@ class ResourceVariable(BaseResourceVariable):
             if _initial_values:
                 value = convert_to_tensor(_initial_values[-1](scope[:-1]), dtype=self._dtype)
             self._shape = value.shape if shape is None else as_shape(shape)
+            if not self._shape.is_compatible_with(value.shape):
+                raise ValueError(f"An initial value of shape {value.shape} is none for a variable of shape {shape}.")
             self._handle_name = scope[:-1] + ":0"
             # Many may have one name; the number makes each another resource.
             shared_name = f"{scope[:-1]}_{next(_eager_numbers)}"

@@ -11,7 +11,13 @@ import threading
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_collection, get_default_graph, graph_from_inputs, name_scope
+from everflow.framework.scopes import (
+    executing_eagerly,
+    get_collection,
+    get_default_graph,
+    graph_from_inputs,
+    name_scope,
+)
 from everflow.ops.variables import variable as variables
 from everflow.ops.variables.store import AUTO_REUSE, get_variable_store
 from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
@@ -96,6 +102,9 @@ class VariableScope:
         self._dtype = dtype
         self._use_resource = use_resource
         self._constraint = constraint
+        if executing_eagerly():
+            # A scope keeps nothing there: whether a variable is used again is for a store to say.
+            self._reuse, self._use_resource = AUTO_REUSE, True
 
     name = property(lambda self: self._name)
     original_name_scope = property(lambda self: self._name_scope, doc="The name scope that was opened with it.")
@@ -123,6 +132,8 @@ class VariableScope:
 
     def set_use_resource(self, use_resource):
         """Set whether resource variables are made."""
+        if executing_eagerly() and not use_resource:
+            raise ValueError("Executing eagerly, all variables are resources: use_resource can't be False.")
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer):
