@@ -235,7 +235,7 @@ python.lib.io         tf_record python_io                : python_io io
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
-python.ops            control_flow_v2_toggles            : legacy.inner.control_flow .
+python.ops            control_flow_v2_toggles            : experimental legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_ops control_flow_grad : legacy.gen_ops
