@@ -251,15 +251,15 @@ def _with_outer_rows(rt_input, shape):
     """A tensor with one row around all for each outer dimension it lacks, and ragged wherever the shape is."""
     if rt_input.shape.rank < shape.num_inner_dimensions + 1:
         rt_input = _with_inner_sizes(rt_input, shape)
+    while rt_input.shape.rank < shape.rank:
+        rows = nvals(rt_input, shape.dim_size_dtype)
+        rt_input = RaggedTensor.from_row_lengths(rt_input, row_lengths=[rows], validate=False)
     depth = rt_input.ragged_rank if isinstance(rt_input, RaggedTensor) else 0
-    missing = shape.num_partitioned_dimensions - 1 - (shape.rank - rt_input.shape.rank) - depth
+    missing = shape.num_partitioned_dimensions - 1 - depth
     if missing > 0:
         flat = rt_input.flat_values if depth else rt_input
         flat = RaggedTensor.from_tensor(flat, ragged_rank=missing, row_splits_dtype=shape.dim_size_dtype)
         rt_input = rt_input.with_flat_values(flat) if depth else flat
-    while rt_input.shape.rank < shape.rank:
-        rows = nvals(rt_input, shape.dim_size_dtype)
-        rt_input = RaggedTensor.from_row_lengths(rt_input, row_lengths=[rows], validate=False)
     return rt_input
 
 

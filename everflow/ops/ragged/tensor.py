@@ -105,7 +105,8 @@ class RaggedTensor(CompositeTensor):
             static = _static_rows(nrows)
             if static is not None:
                 lengths.set_shape([static])
-            return cls(values, _ends(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True)
+            known = {"cached_row_lengths": lengths, "cached_value_rowids": rowids, "cached_nrows": nrows}
+            return cls(values, _ends(lengths), **known, internal=True)
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
