@@ -360,9 +360,17 @@ def _floor_mod(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
     def evaluate(op: Operation, x: np.ndarray, axes: np.ndarray) -> Any:
         axis = tuple(int(a) for a in np.ravel(axes))
-        return function(x, axis=axis, keepdims=op.attrs["keep_dims"])
+        start = {"initial": _STARTS[function](op.inputs[0].dtype.base_dtype)} if function in _STARTS else {}
+        return function(x, axis=axis, keepdims=op.attrs["keep_dims"], **start)
 
     return evaluate
+
+
+# What the largest, and the least, of nothing is.
+_STARTS: dict[Callable[..., Any], Callable[[dtypes.DType], Any]] = {
+    np.max: lambda dtype: -np.inf if dtype.is_floating else dtype.min,
+    np.min: lambda dtype: np.inf if dtype.is_floating else dtype.max,
+}
 
 
 def _dynamic_stitch(op: Operation, *inputs: np.ndarray) -> np.ndarray:

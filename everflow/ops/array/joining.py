@@ -75,7 +75,8 @@ def unstack(value, num=None, axis=0, name="unstack"):
             num = value.shape.size(axis)
         if num is None:
             raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return raw.Unpack(value=value, num=num, axis=axis, name=name)
+    made = raw.Unpack(value=value, num=num, axis=axis, name=name)
+    return made if num else []  # an operation without outputs stays in the graph
 
 
 def parallel_stack(values, name="parallel_stack"):
