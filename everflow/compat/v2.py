@@ -81,6 +81,7 @@ _CHANGED = {
     "sparse.reduce_max": "compat.v2_functions.reduce_max",
     "sparse.reduce_sum": "compat.v2_functions.reduce_sum",
     "space_to_batch": "ops.array.blocks.space_to_batch_nd",
+    "strings.split": "ops.strings.ragged.strings_split",
     "summary": "summary.v2",
     "test.assert_equal_graph_def": "test.graph_comparison.assert_equal_graph_def_v2",
     "test.compute_gradient": "test.gradient_checker_v2.compute_gradient",

@@ -133,11 +133,11 @@ def embed_check_categorical_event_shape(categorical_param, name="embed_check_cat
         size = x.shape.ndims and x.shape.size(-1)
         if x.shape.ndims is not None:
             if x.shape.ndims == 0:
-                raise ValueError(f"The classes are a parameter's last axis, but {x.name} is a scalar.")
+                raise ValueError(f"The classes are a parameter's last axis, but {x} is a scalar.")
             if size is not None:
                 if not 2 <= size <= most:
                     raise ValueError(
-                        f"{x.name} has {size} classes: there must be 2 at least, and {x.dtype.name} tells {most} apart."
+                        f"{size} classes were given: there must be 2 at least, and {x.dtype.name} tells {most} apart."
                     )
                 return x
         size = array.shape(x, name="x_shape")[-1]
@@ -168,6 +168,13 @@ def _largest_integer(dtype):
     return np.iinfo(dtype.as_numpy_dtype()).max
 
 
+def _smallest_integer(dtype):
+    """The least integer from which on a type tells all integers apart."""
+    if dtype.is_bool:
+        return 0
+    return np.iinfo(dtype.as_numpy_dtype()).min if dtype.is_integer else -_largest_integer(dtype)
+
+
 def embed_check_integer_casting_closed(x, target_dtype, assert_nonnegative=True, name="embed_check_casting_closed"):
     """The tensor itself, once casting it to an integer type and back is known to keep its values."""
     with name_scope(name, values=[x]):
@@ -187,6 +194,10 @@ def embed_check_integer_casting_closed(x, target_dtype, assert_nonnegative=True,
         elif _largest_integer(x.dtype) > _largest_integer(target_dtype):
             most = _largest_integer(target_dtype)
             assertions.append(check.assert_less_equal(x, most, message=f"Elements cannot exceed {most}."))
+        least = _smallest_integer(target_dtype)
+        if x.dtype.is_integer and not assert_nonnegative and _smallest_integer(x.dtype) < least:
+            message = f"Elements cannot be smaller than {least}."
+            assertions.append(check.assert_greater_equal(x, least, message=message))
         return with_dependencies(assertions, x) if assertions else x
 
 
@@ -206,7 +217,7 @@ def assert_integer_form(x, data=None, summarize=None, message=None, int_dtype=No
         x = convert_to_tensor(x, name="x")
         if x.dtype.is_integer:
             return no_op()
-        message = message or f"{x.op.name} has non-integer components"
+        message = message or f"{x if x.is_eager else x.op.name} has non-integer components"
         if int_dtype is None:
             # Half the bits of the type are plenty for whole numbers that it can hold exactly.
             whole = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}

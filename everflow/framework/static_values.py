@@ -396,9 +396,17 @@ def _floor_mod(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
     def evaluate(op: Operation, x: np.ndarray, axes: np.ndarray) -> Any:
         axis = tuple(int(a) for a in np.ravel(axes))
-        return function(x, axis=axis, keepdims=op.attrs["keep_dims"])
+        start = {"initial": _STARTS[function](op.inputs[0].dtype.base_dtype)} if function in _STARTS else {}
+        return function(x, axis=axis, keepdims=op.attrs["keep_dims"], **start)
 
     return evaluate
+
+
+# What the largest, and the least, of nothing is.
+_STARTS: dict[Callable[..., Any], Callable[[dtypes.DType], Any]] = {
+    np.max: lambda dtype: -np.inf if dtype.is_floating else dtype.min,
+    np.min: lambda dtype: np.inf if dtype.is_floating else dtype.max,
+}
 
 
 def _dynamic_stitch(op: Operation, *inputs: np.ndarray) -> np.ndarray:
@@ -483,6 +491,33 @@ def _top_k(op: Operation, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.
     return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
 
+def _bincount(op: Operation, x: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    counted = x.ravel() < size
+    given = weights.ravel()[counted] if weights.size else None
+    return np.bincount(x.ravel()[counted], given, minlength=int(size))
+
+
+def _unsorted_segments(combine: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
+    """A segment op: what has a negative id is left out, and a segment without anything has a start value."""
+
+    def evaluate(op: Operation, x: np.ndarray, ids: np.ndarray, count: np.ndarray) -> np.ndarray:
+        out = np.full((int(count), *x.shape[ids.ndim :]), start(x.dtype), x.dtype)
+        kept = ids >= 0
+        combine.at(out, ids[kept], x[kept])
+        return out
+
+    return evaluate
+
+
+def _ragged_range(op: Operation, *inputs: np.ndarray) -> list[np.ndarray | None]:
+    starts, limits, deltas = (each.ravel() for each in np.broadcast_arrays(*inputs))
+    if not deltas.all() or np.sum(np.maximum(np.ceil((limits - starts) / deltas), 0)) > _MAX_ELEMENTS:
+        return [None, None]  # what can't be run isn't known before, and what is large is left to the run
+    rows = [np.arange(*each, dtype=starts.dtype) for each in zip(starts, limits, deltas)]
+    ends = np.cumsum([0, *map(len, rows)])
+    return [ends.astype(op.attrs["Tsplits"].as_numpy_dtype), np.concatenate([starts[:0], *rows])]
+
+
 def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x, y: function(x, y)
 
@@ -549,6 +584,9 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
     "ArgMax": lambda op, x, axis: np.argmax(x, int(axis)),
     "ArgMin": lambda op, x, axis: np.argmin(x, int(axis)),
     "MatMul": lambda op, x, y: (x.T if op.attrs["transpose_a"] else x) @ (y.T if op.attrs["transpose_b"] else y),
+    "Bincount": _bincount,
+    "UnsortedSegmentSum": _unsorted_segments(np.add, lambda dtype: 0),
+    "UnsortedSegmentProd": _unsorted_segments(np.multiply, lambda dtype: 1),
     "LinSpace": lambda op, start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
 }  # fmt: skip
 # The same for ops of several outputs.
@@ -565,6 +603,7 @@ SPLITTERS: dict[str, Callable[..., Any]] = {
     "ShapeN": lambda op, *values: [np.array(x.shape, op.attrs["out_type"].as_numpy_dtype) for x in values],
     "DynamicPartition": lambda op, x, parts: [x[parts == i] for i in range(op.attrs["num_partitions"])],
     "Unique": _unique,
+    "RaggedRange": _ragged_range,
     "SparseReshape": _sparse_reshape,
     "TopKV2": _top_k,
     "Switch": lambda op, x, pred: (None, x) if pred else (x, None),

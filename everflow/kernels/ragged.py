@@ -202,8 +202,18 @@ def ragged_tensor_to_variant(
 
 @kernel("RaggedTensorFromVariant", result=same(0))
 def ragged_tensor_from_variant(
-    encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType
+    encoded_ragged: Strings | RaggedVariant, *, output_ragged_rank: int, Tvalues: DType, Tsplits: DType
 ) -> tuple[list[torch.Tensor], AnyTensor]:
+    if isinstance(encoded_ragged, RaggedVariant):  # an element that was sliced out
+        encoded_ragged = np.array(encoded_ragged, object)
+    for item in encoded_ragged.reshape(-1):
+        if not is_text(item.values) and item.values.dtype != torch_dtype(Tvalues):
+            raise invalid(f"The variant holds values of {item.values.dtype}, not of {Tvalues.name}")
+        if len(item.splits) + encoded_ragged.ndim != output_ragged_rank:
+            raise invalid(
+                f"Each element of a variant of {encoded_ragged.ndim} dimensions holds {len(item.splits)} ragged ones; "
+                f"output_ragged_rank is {output_ragged_rank}"
+            )
     if encoded_ragged.ndim == 0:
         held = encoded_ragged.item()
         return held.splits, held.values

@@ -262,7 +262,7 @@ python.lib.io         tf_record python_io                : python_io io
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
-python.ops            control_flow_v2_toggles            : legacy.inner.control_flow .
+python.ops            control_flow_v2_toggles            : experimental legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops                   : legacy.inner.ops.loop_pieces
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
@@ -288,7 +288,7 @@ python.ops            functional_ops map_fn              : . ops.control_flow.ma
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn legacy.inner.ops.derivatives
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
-python.ops            image_ops image_ops_impl           : image ops.image.* legacy.gen_ops
+python.ops            image_ops image_ops_impl           : legacy.inner.ops.images image ops.image.* legacy.gen_ops
 python.ops            init_ops_v2                        : legacy.inner.ops.initializers
 python.ops            clustering_ops                     : ops.clustering legacy.gen_ops
 python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
@@ -298,7 +298,7 @@ python.ops            logging_ops                        : legacy.inner.ops.logg
 python.ops            lookup_ops                         : legacy.inner.ops.tables lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
 python.ops            resources                          : ops.variables.resources
-python.ops            op_selector                        : contrib.graph_editor.select contrib.graph_editor.elements
+python.ops            op_selector                        : legacy.inner.ops.op_selector contrib.graph_editor.select contrib.graph_editor.elements
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
 python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples legacy.gen_ops

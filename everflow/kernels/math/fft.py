@@ -46,6 +46,8 @@ def _crop(x: torch.Tensor, lengths: list[int]) -> torch.Tensor:
 def _real(rank: int) -> Callable[..., torch.Tensor]:
     def rfft(x: torch.Tensor, fft_length: torch.Tensor) -> torch.Tensor:
         _check_rank(x, rank)
+        if tuple(fft_length.shape) != (rank,):
+            raise InvalidArgumentError(None, None, f"fft_length must have shape [{rank}]")
         lengths = fft_length.tolist()
         x = _crop(x, lengths)
         if not x.numel():
@@ -62,6 +64,8 @@ def _complex_type(x: torch.Tensor) -> torch.dtype:
 def _inverse_real(rank: int) -> Callable[..., torch.Tensor]:
     def irfft(x: torch.Tensor, fft_length: torch.Tensor) -> torch.Tensor:
         _check_rank(x, rank)
+        if tuple(fft_length.shape) != (rank,):
+            raise InvalidArgumentError(None, None, f"fft_length must have shape [{rank}]")
         lengths = fft_length.tolist()
         x = _crop(x, [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0])
         if not x.numel() or not all(lengths):

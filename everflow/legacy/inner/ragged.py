@@ -11,7 +11,9 @@ from everflow.ops.array.sequences import int_tensor as convert_to_int_tensor
 from everflow.ops.array.sequences import positive_axis as get_positive_axis
 from everflow.ops.checks.values import assert_equal
 from everflow.ops.ragged.conversion import ragged_from_sparse, ragged_from_tensor, ragged_to_tensor
+from everflow.ops.ragged.functions import concat
 from everflow.ops.ragged.indexing import getitem as ragged_tensor_getitem
+from everflow.ops.ragged.places import one_hot as ragged_one_hot
 from everflow.ops.ragged.reductions import segment
 from everflow.ops.ragged.segments import lengths_to_splits, repeat_ranges
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
@@ -38,7 +40,7 @@ def match_row_splits_dtypes(*tensors, **kwargs):
     found = {t.row_splits.dtype for t in tensors if isinstance(t, RaggedTensor)}
     if len(found) > 1:
         raise ValueError(f"The row_splits are of {found}: with_row_splits_dtype() brings them to one dtype")
-    return (next(iter(found), None), tensors) if kwargs.get("return_dtype") else tensors
+    return (next(iter(found), dtypes.int64), tensors) if kwargs.get("return_dtype") else tensors
 
 
 def from_tensor(tensor, lengths=None, padding=None, ragged_rank=1, row_splits_dtype=dtypes.int64, name=None):
@@ -67,7 +69,8 @@ def ragged_to_dense(rt_input, default_value=None, shape=None):
     """A dense tensor of a given shape: rows that are short are filled up, what lies outside is left out."""
     splits = list(rt_input.nested_row_splits)
     if not isinstance(shape, Tensor):
-        shape = array.constant(-1 if shape is None else [-1 if n is None else n for n in TensorShape(shape).as_list()])
+        sizes = TensorShape(shape)
+        shape = array.constant(-1 if sizes.rank is None else [-1 if n is None else n for n in sizes.as_list()])
     return raw.RaggedTensorToTensor(
         shape=shape,
         values=rt_input.flat_values,
@@ -93,9 +96,11 @@ def assert_splits_match(nested_splits_lists):
 
 
 __all__ = [
+    "concat",
     "convert_to_int_tensor",
     "get_positive_axis",
     "lengths_to_splits",
+    "ragged_one_hot",
     "ragged_tensor_getitem",
     "repeat_ranges",
     "string_split_v2",

@@ -75,8 +75,8 @@ def unstack(value, num=None, axis=0, name="unstack"):
             num = value.shape.size(axis)
         if num is None:
             raise ValueError(f"Cannot infer num from shape {value.shape}")
-    parts = raw.Unpack(value=value, num=num, axis=axis, name=name)
-    return parts if num else []
+    made = raw.Unpack(value=value, num=num, axis=axis, name=name)
+    return made if num else []  # an operation without outputs stays in the graph
 
 
 def parallel_stack(values, name="parallel_stack"):

@@ -266,6 +266,7 @@ def ssim_multiscale(
         array([1.], dtype=float32)
     """
     with name_scope(None, "MS-SSIM", [img1, img2]):
+        img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
         shape1, shape2, checks = _same_shape_checks(img1, img2)
         *images, max_val = _checked_floats(img1, img2, max_val, checks)
         shapes = [shape1, shape2]

@@ -147,7 +147,10 @@ def _inverse_length(x, rank):
 
 def _padded_to(x, rank, fft_length, inverse):
     """Zeros at the end of the last dimensions up to `fft_length`; the input itself where it is known to be long enough."""
-    wanted = constant_value_as_shape(fft_length)
+    fits = fft_length.shape.rank == 1 and fft_length.shape.size(0) == rank  # else the operation refuses it
+    wanted = constant_value_as_shape(fft_length) if fits else TensorShape(None)
+    if not fits and fft_length.is_eager:
+        return x
     if wanted.is_fully_defined() and x.shape.rank is not None and x.shape[-rank:].is_fully_defined():
         wanted = wanted.as_list()
         if inverse:

@@ -28,7 +28,7 @@ def gcd(a, b, name=None):
                 raise ValueError(f"{which} must be an integer type. Got: {value.dtype}")
         known_a, known_b = constant_value(a), constant_value(b)
         if known_a is not None and known_b is not None:
-            return constant(python_math.gcd(int(known_a), int(known_b)))
+            return constant(python_math.gcd(int(known_a), int(known_b)), dtype=a.dtype)
         return control_flow.while_loop(
             lambda _, b: math.greater(b, array.zeros_like(b)),
             lambda a, b: [b, math.floormod(a, b)],
@@ -433,12 +433,11 @@ def linear_to_mel_weight_matrix(
         dtype = dtypes.as_dtype(dtype)
         if isinstance(sample_rate, Tensor):
             known = constant_value(sample_rate)
-            sample_rate = sample_rate if known is None else known
+            if known is None:
+                raise ValueError(f"sample_rate must be known when the graph is drawn; {sample_rate} is not")
+            sample_rate = known
         _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)
-        if isinstance(sample_rate, Tensor):
-            sample_rate = math.cast(sample_rate, dtype, name="sample_rate")
-        else:
-            sample_rate = convert_to_tensor(sample_rate, dtype, name="sample_rate")
+        sample_rate = convert_to_tensor(sample_rate, dtype, name="sample_rate")
         lower_edge_hertz = convert_to_tensor(lower_edge_hertz, dtype, name="lower_edge_hertz")
         upper_edge_hertz = convert_to_tensor(upper_edge_hertz, dtype, name="upper_edge_hertz")
         zero = convert_to_tensor(0.0, dtype)

@@ -331,7 +331,7 @@ def zero_fraction(value, name=None):
         return array.identity(fraction, "fraction")
 
 
-def _count_nonzero(value, dtype):
+def _count_nonzero(value, dtype=dtypes.int64):
     with name_scope("count_nonzero"):
         differ = math_ops.not_equal(value, array.zeros([], dtype=value.dtype))
         return math_ops.reduce_sum(math_ops.cast(differ, dtype), name="nonzero_count")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, strategy_context
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape, broadcast
@@ -15,8 +14,10 @@ from everflow.ops import array
 from everflow.ops import math as math_ops
 from everflow.ops.array.basic import either
 from everflow.ops.array.constants import constant
+from everflow.ops.checks import values as check
 from everflow.ops.checks.values import assert_equal
 from everflow.ops.nn.activations import relu
+from everflow.ops.nn.weights import broadcast_weights
 from everflow.ops.shape_rules import scalar_output
 
 
@@ -315,17 +316,34 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         np.float32(1.0)
     """
     per_example_loss = convert_to_tensor(per_example_loss)
-    if per_example_loss.shape.rank == 0:
-        raise ValueError(f"Losses of examples have one dimension at least; there is one number in {per_example_loss}")
     dtype = per_example_loss.dtype
-    if sample_weight is not None:
-        weights = math_ops.cast(convert_to_tensor(sample_weight), dtype)
-        per_example_loss = math_ops.multiply(per_example_loss, _beside_losses(weights, per_example_loss))
-    if global_batch_size is None:
-        global_batch_size = array.shape(per_example_loss)[0] * 1
-    if isinstance(global_batch_size, Tensor):
-        global_batch_size = math_ops.cast(global_batch_size, dtype)
-    return math_ops.reduce_sum(per_example_loss) / global_batch_size
+    message = f"Losses of examples have one dimension at least; there is one number in {per_example_loss}"
+    if per_example_loss.shape.rank == 0:
+        raise ValueError(message)
+    has_rows = []
+    if per_example_loss.shape.rank is None:
+        rank = array.rank(per_example_loss)
+        has_rows = [check.assert_greater_equal(rank, math_ops.cast(1, rank.dtype), message=message)]
+    with control_dependencies(has_rows):
+        if sample_weight is not None:
+            losses = math_ops.cast(per_example_loss, dtypes.float32)
+            weights = _beside_losses(math_ops.cast(sample_weight, dtypes.float32), losses)
+            weighted = math_ops.multiply(losses, broadcast_weights(weights, losses))
+            per_example_loss = math_ops.cast(weighted, dtype)
+        if global_batch_size is None:
+            global_batch_size = array.shape(per_example_loss)[0] * _replicas("compute_average_loss")
+            global_batch_size = math_ops.cast(global_batch_size, dtype)
+        return math_ops.reduce_sum(per_example_loss) / global_batch_size
+
+
+def _replicas(function):
+    """How many replicas a strategy runs, 1 without one; RuntimeError where all are looked at together."""
+    frame = strategy_context.current()
+    if frame is None:
+        return 1
+    if frame.replica_context is None:
+        raise RuntimeError(f"{function} is for the loss of a replica: call it inside of strategy.experimental_run_v2")
+    return frame.strategy.num_replicas_in_sync
 
 
 def _beside_losses(weights, losses):
@@ -351,7 +369,8 @@ def scale_regularization_loss(regularization_loss):
         >>> sess.run(tf.nn.scale_regularization_loss(tf.constant([1.0, 3.0])))
         np.float32(4.0)
     """
-    return math_ops.reduce_sum(regularization_loss) / 1.0
+    replicas = _replicas("scale_regularization_loss")
+    return math_ops.reduce_sum(regularization_loss) / replicas
 
 
 shape_rule("L2Loss")(scalar_output)

@@ -11,6 +11,7 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_shape
 from everflow.ops import array, math
+from everflow.ops.array.sequences import int_tensor
 from everflow.ops.control_flow.conditionals import Assert, cond
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import ragged_value
@@ -31,6 +32,9 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
         shape = array.shape(tensor, out_type=row_splits_dtype)
         columns = shape[1]
         if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float)):
+            if ragged_rank not in (1, len(lengths)):
+                raise ValueError(f"ragged_rank={ragged_rank} doesn't go with lengths for {len(lengths)} dimensions")
+            tensor.shape.with_rank_at_least(len(lengths) + 1)
             return _from_nested_lengths(tensor, lengths, columns)
         if ragged_rank > 1:
             return _several_dimensions(tensor, lengths, padding, ragged_rank, shape)
@@ -68,9 +72,7 @@ def _several_dimensions(tensor, lengths, padding, ragged_rank, shape):
 
 def _of_lengths(tensor, lengths, columns):
     """Rows of a matrix up to a length for each, which is not more than it has columns."""
-    lengths = raw.Cast(
-        x=convert_to_tensor(lengths, name="lengths", preferred_dtype=columns.dtype), DstT=columns.dtype.base_dtype
-    )
+    lengths = int_tensor(lengths, "lengths", columns.dtype.base_dtype)
     lengths.shape.assert_has_rank(1)
     lengths = math.maximum(math.minimum(lengths, columns), 0)
     ends = math.cumsum(lengths)
@@ -227,7 +229,8 @@ def _range_shape(op):
 
 @shape_rule("RaggedGather")
 def _gather_shape(op):
-    splits = op.attrs["OUTPUT_RAGGED_RANK"]
+    splits, indices = op.attrs["OUTPUT_RAGGED_RANK"], op.inputs[-1].shape
+    indices.with_rank(splits - op.attrs["PARAMS_RAGGED_RANK"] + 1)
     values = op.inputs[op.attrs["PARAMS_RAGGED_RANK"]].shape
     inner = TensorShape([None]).concatenate(values[1:]) if values.rank is not None else TensorShape(None)
     return [TensorShape([None])] * splits + [inner]

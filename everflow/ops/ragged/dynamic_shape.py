@@ -24,6 +24,8 @@ class RaggedTensorDynamicShape:
     """
 
     def __init__(self, partitioned_dim_sizes, inner_dim_sizes, dim_size_dtype=None):
+        if not isinstance(partitioned_dim_sizes, (list, tuple)):
+            raise TypeError(f"partitioned_dim_sizes must be a list of sizes, not {partitioned_dim_sizes!r}")
         with name_scope(None, "RaggedTensorDynamicShape", [partitioned_dim_sizes, inner_dim_sizes]):
             partitioned = [
                 array.constant([], dtype=dtypes.int64)
@@ -61,7 +63,10 @@ class RaggedTensorDynamicShape:
     def from_dim_sizes(dim_sizes):
         """From a size for each dimension: a scalar, or the lengths of its rows."""
         with name_scope(None, "RaggedTensorDynamicShapeFromDimensionSizes", [dim_sizes]):
-            sizes = [convert_to_tensor(s, dtypes.int64, "dim_sizes") for s in dim_sizes]
+            sizes = [
+                convert_to_tensor(s, preferred_dtype=None if isinstance(s, Tensor) else dtypes.int64, name="dim_sizes")
+                for s in dim_sizes
+            ]
             ragged = [i for i, size in enumerate(sizes) if size.shape.with_rank_at_most(1).rank == 1]
             count = ragged[-1] + 1 if ragged else 0
             return RaggedTensorDynamicShape(sizes[:count], sizes[count:])
@@ -102,8 +107,9 @@ class RaggedTensorDynamicShape:
             raise TypeError("axis must be an integer")
         if axis < 0:
             return array.constant(1, dtype=self.dim_size_dtype)
+        is_ragged = self.is_ragged(axis)  # which refuses an axis that isn't there
         size = self.dimension_size(axis)
-        return math.reduce_sum(size) if self.is_ragged(axis) else size * self.num_slices_in_dimension(axis - 1)
+        return math.reduce_sum(size) if is_ragged else size * self.num_slices_in_dimension(axis - 1)
 
     def with_dim_size_dtype(self, dtype):
         """The same with sizes in int32 or int64."""
@@ -245,15 +251,15 @@ def _with_outer_rows(rt_input, shape):
     """A tensor with one row around all for each outer dimension it lacks, and ragged wherever the shape is."""
     if rt_input.shape.rank < shape.num_inner_dimensions + 1:
         rt_input = _with_inner_sizes(rt_input, shape)
+    while rt_input.shape.rank < shape.rank:
+        rows = nvals(rt_input, shape.dim_size_dtype)
+        rt_input = RaggedTensor.from_row_lengths(rt_input, row_lengths=[rows], validate=False)
     depth = rt_input.ragged_rank if isinstance(rt_input, RaggedTensor) else 0
-    missing = shape.num_partitioned_dimensions - 1 - (shape.rank - rt_input.shape.rank) - depth
+    missing = shape.num_partitioned_dimensions - 1 - depth
     if missing > 0:
         flat = rt_input.flat_values if depth else rt_input
         flat = RaggedTensor.from_tensor(flat, ragged_rank=missing, row_splits_dtype=shape.dim_size_dtype)
         rt_input = rt_input.with_flat_values(flat) if depth else flat
-    while rt_input.shape.rank < shape.rank:
-        rows = nvals(rt_input, shape.dim_size_dtype)
-        rt_input = RaggedTensor.from_row_lengths(rt_input, row_lengths=[rows], validate=False)
     return rt_input
 
 

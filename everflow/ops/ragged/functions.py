@@ -46,6 +46,8 @@ def map_flat_values(op, *args, **kwargs):
             return ragged[-1].flat_values
         if isinstance(value, (list, tuple)):
             return type(value)(map(flat, value))
+        if isinstance(value, dict):
+            return {key: flat(each) for key, each in value.items()}
         return value
 
     args = [flat(a) for a in args]
@@ -149,6 +151,8 @@ def _masked_by_rows(data, mask):
         data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
     elif data.row_splits.dtype != mask.row_splits.dtype:
         raise ValueError("data and mask must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype")
+    if mask.ragged_rank > data.ragged_rank:
+        raise ValueError(f"{_IDENTICAL}: the mask has {mask.ragged_rank} ragged dimensions, data {data.ragged_rank}")
     pairs = zip(mask.nested_row_splits, data.nested_row_splits)
     with control_dependencies([assert_equal(of_mask, of_data, message=_IDENTICAL) for of_mask, of_data in pairs]):
         outer = list(mask.nested_row_splits[:-1])
@@ -222,6 +226,7 @@ def _gather_grad(op, *grads):
 
 def concat(values, axis=0, name=None):
     """Ragged tensors joined along a dimension; along an inner one each row is joined with its companions."""
+    values = values if isinstance(values, (list, tuple)) else [values]
     with name_scope(name, "RaggedConcat", values):
         return _joined(values, axis, False)
 
@@ -241,6 +246,7 @@ def stack(values, axis=0, name=None):
         >>> sess.run(tf.ragged.stack([tf.constant([[1, 2]]), tf.constant([[3]])])).to_list()
         [[[1, 2]], [[3]]]
     """
+    values = values if isinstance(values, (list, tuple)) else [values]
     with name_scope(name, "RaggedConcat", values):
         return _joined(values, axis, True)
 
@@ -256,9 +262,12 @@ def _joined(values, axis, stacked):
     if len(parts) == 1:
         return expand_dims(parts[0], axis)
     # A dense result is there for vectors and scalars alone, and for what has nothing ragged to be joined.
-    if not any(isinstance(p, RaggedTensor) for p in parts) and (not stacked or axis > 0 or rank in (0, 1)):
+    if not any(isinstance(p, RaggedTensor) for p in parts) and (axis > 0 or rank in ((0, 1) if stacked else (1,))):
         return array.stack(parts, axis) if stacked else array.concat(parts, axis)
-    splits_dtype = next((p.row_splits.dtype for p in parts if isinstance(p, RaggedTensor)), dtypes.int64)
+    found = {p.row_splits.dtype for p in parts if isinstance(p, RaggedTensor)}
+    if len(found) > 1:
+        raise ValueError("What is joined must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype")
+    splits_dtype = found.pop() if found else dtypes.int64
     parts = [_ragged_to(p, max(_depth(parts), 1), splits_dtype) for p in parts]
     if axis == 0:
         return _below_each_other(parts, stacked)

@@ -23,14 +23,12 @@ def getitem(rt, key):
 
 def _without_ellipsis(keys, rank):
     """Keys of which the first is none: `...` becomes `:, ...` while it stands for some dimension."""
-    if sum(k is Ellipsis for k in keys) > 1:
-        raise ValueError("Only one ellipsis allowed")
     if not keys or keys[0] is not Ellipsis:
         return keys
     if rank is None:
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
     named = sum(k is not None for k in keys[1:])
-    return [slice(None), *keys] if rank > named else keys[1:]
+    return [slice(None), *keys] if rank > named else _without_ellipsis(keys[1:], rank)
 
 
 def _pick(rt, keys):
@@ -45,6 +43,8 @@ def _pick(rt, keys):
     if isinstance(key, slice):
         return _inside(_rows(rt, key), rest)
     starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
+    if rt._is_eager() and isinstance(key, int) and key >= int(rt.nrows()):
+        raise IndexError(f"There is no row {key} in a RaggedTensor of {int(rt.nrows())} rows")
     row = rt.values[starts[key] : limits[key]]
     return row[tuple(rest)]
 

@@ -54,8 +54,8 @@ def where(condition, x=None, y=None, name=None):
 def _indices(condition):
     if not isinstance(condition, RaggedTensor):
         return array.where(condition)
-    condition = condition.with_row_splits_dtype(dtypes.int64)
     inner = _indices(condition.values)
+    condition = condition.with_row_splits_dtype(dtypes.int64)
     place = inner[:, 0]
     rows = array.gather(condition.value_rowids(), place)
     columns = place - array.gather(condition.row_splits, rows)

@@ -91,6 +91,8 @@ def reduce_join(inputs, axis=None, keepdims=None, separator="", name=None):
 
 def _reduced(reduction, rt, axis):
     if isinstance(axis, Tensor):
+        if axis.is_eager and axis.shape.rank == 0:
+            raise TypeError(f"axis must be an int or a list of them, not a scalar tensor: {axis}")
         axis = constant_value(axis)
         if axis is None:
             raise ValueError("axis must be known at graph construction time.")
@@ -100,6 +102,8 @@ def _reduced(reduction, rt, axis):
     if not isinstance(rt, RaggedTensor):
         return reduction.dense(rt, axis)
     if isinstance(axis, (list, tuple)):
+        if any(isinstance(a, Tensor) for a in axis):
+            raise TypeError(f"axis must be an int or a list of them; got {axis}")
         *others, last = axes = sorted(positive_axis(a, rt.shape.rank) for a in axis) or [None]
         if others:
             return _inner(reduction, _inner(reduction, rt, last), others)
@@ -139,6 +143,8 @@ def _by_segment(reduction, data, ids, count, name="RaggedSegment"):
             splits = [math.cast(ids.row_splits, data.row_splits.dtype), data.row_splits]
             with control_dependencies([check.assert_equal(*splits, message="segment_ids have other rows than data")]):
                 return _by_segment(reduction, data.values, ids.values, count)
+        if ids.dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError(f"segment_ids must be of dtype int32 or int64, not {ids.dtype.name}")
         lengths = data.row_splits[1:] - data.row_splits[:-1]
         widths = math.maximum(math.unsorted_segment_max(lengths, ids, count), 0)
         splits = array.concat([array.zeros([1], widths.dtype), math.cumsum(widths)], axis=0)

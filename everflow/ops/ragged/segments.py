@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
 from everflow.ops.array.sequences import int_tensor, repeat_with_axis
@@ -92,7 +93,9 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
         array([0, 2, 2, 3])
     """
     if out_type is None:
-        out_type = dtypes.int32 if hasattr(segment_ids, "op") and segment_ids.dtype == dtypes.int32 else dtypes.int64
+        out_type = (
+            dtypes.int32 if isinstance(segment_ids, Tensor) and segment_ids.dtype == dtypes.int32 else dtypes.int64
+        )
     out_type = dtypes.as_dtype(out_type)
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
         segment_ids = int_tensor(segment_ids, "segment_ids")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
+import numpy as np
+
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.framework.type_specs import TensorSpec, TypeSpec
@@ -64,8 +68,11 @@ class RaggedTensorSpec(TypeSpec):
 
     def _from_components(self, components):
         result = components[0]
+        kind = functools.partial(RaggedTensor, internal=True)
+        if all(isinstance(part, np.ndarray) for part in components):
+            kind = RaggedTensorValue
         for splits in reversed(components[1:]):
-            result = RaggedTensor(result, splits, internal=True)
+            result = kind(result, splits)
         return result
 
     @classmethod
@@ -96,5 +103,10 @@ def _kept_shapes(ragged, shape):
     return [part.shape for part in spec._component_specs]
 
 
+def _shape_invariant_to_type_spec(ragged, shape):
+    return RaggedTensorSpec(shape, ragged.dtype, ragged.ragged_rank, ragged.row_splits.dtype)
+
+
+RaggedTensor._shape_invariant_to_type_spec = _shape_invariant_to_type_spec
 RaggedTensor._type_spec = property(RaggedTensorSpec.from_value)
 RaggedTensor._kept_shapes = _kept_shapes

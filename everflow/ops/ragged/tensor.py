@@ -4,6 +4,8 @@ begins.
 
 from __future__ import annotations
 
+import numpy as np
+
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import CompositeTensor, SparseTensor
@@ -61,6 +63,9 @@ class RaggedTensor(CompositeTensor):
             raise ValueError(
                 f"All row_splits must have the same dtype, not {row_splits.dtype.name} and {values.row_splits.dtype.name}"
             )
+        for cached in (cached_row_lengths, cached_value_rowids, cached_nrows):
+            if cached is not None and not isinstance(cached, Tensor):
+                raise TypeError(f"What is known already of the rows must be a Tensor or None, not {cached!r}")
         self._values, self._row_splits = values, row_splits
         self._cached_row_lengths = cached_row_lengths
         self._cached_value_rowids = cached_value_rowids
@@ -73,6 +78,7 @@ class RaggedTensor(CompositeTensor):
         """From the row number of each value, in ascending order; `nrows` where the last rows may be empty."""
         with name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
             values, rowids = _values_and(values, value_rowids, "value_rowids")
+            values.shape[:1].assert_is_compatible_with(rowids.shape)
             known = known_value(rowids)
             if nrows is None and known is not None:
                 nrows = int(known[-1]) + 1 if len(known) else 0
@@ -99,7 +105,8 @@ class RaggedTensor(CompositeTensor):
             static = _static_rows(nrows)
             if static is not None:
                 lengths.set_shape([static])
-            return cls(values, _ends(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True)
+            known = {"cached_row_lengths": lengths, "cached_value_rowids": rowids, "cached_nrows": nrows}
+            return cls(values, _ends(lengths), **known, internal=True)
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
@@ -181,6 +188,7 @@ class RaggedTensor(CompositeTensor):
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
         """From the row numbers of every ragged dimension, outermost first."""
         _check_nested("nested_value_rowids", nested_value_rowids)
+        _check_nested("nested_nrows", nested_nrows)
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
         if len(counts) != len(nested_value_rowids):
             raise ValueError(f"nested_nrows has {len(counts)} numbers for {len(nested_value_rowids)} ragged dimensions")
@@ -369,10 +377,50 @@ class RaggedTensor(CompositeTensor):
 
     def consumers(self):
         """The operations that use one of its tensors."""
+        if self._is_eager():
+            return []
         return list(dict.fromkeys(op for t in self._parts() for op in t.consumers()))
 
+    def _is_eager(self):
+        return self._row_splits.is_eager
+
+    _is_graph_tensor = property(lambda self: not self._is_eager())
+
+    def _to_variant(self, batched_input=False, name=None):
+        """A scalar that holds all of it, or a vector with one for each row."""
+        with name_scope(name, "RaggedToVariant", [self, batched_input]):
+            return raw.RaggedTensorToVariant(
+                rt_nested_splits=list(self.nested_row_splits),
+                rt_dense_values=self.flat_values,
+                batched_input=batched_input,
+                name=name,
+            )
+
+    @classmethod
+    def _from_variant(cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, name=None):
+        """What `_to_variant` made of a ragged tensor, or of the rows of one."""
+        variant = convert_to_tensor(variant, name="variant", dtype=dtypes.variant)
+        if variant.shape.rank is not None and input_ragged_rank is not None:
+            if output_ragged_rank != variant.shape.rank + input_ragged_rank:
+                raise ValueError(
+                    f"output_ragged_rank must be {variant.shape.rank + input_ragged_rank}, the dimensions of the variant "
+                    f"and input_ragged_rank; got {output_ragged_rank}"
+                )
+        with name_scope(name, "RaggedFromVariant", [variant, dtype, input_ragged_rank, output_ragged_rank]):
+            made = raw.RaggedTensorFromVariant(
+                encoded_ragged=variant,
+                input_ragged_rank=-1 if input_ragged_rank is None else input_ragged_rank,
+                output_ragged_rank=output_ragged_rank,
+                Tvalues=dtype,
+                Tsplits=dtypes.int64,
+                name=name,
+            )
+            return cls.from_nested_row_splits(
+                made.output_dense_values, made.output_nested_splits, name=name, validate=False
+            )
+
     def __iter__(self):
-        if not self._row_splits.is_eager:
+        if not self._is_eager():
             raise TypeError("A RaggedTensor of a graph can't be iterated over: its rows are known when it runs.")
         return (self[i] for i in range(int(self.nrows())))
 
@@ -404,7 +452,10 @@ def _values_and(values, partition, name):
     values = as_ragged_or_tensor(values, "values")
     wanted = values.row_splits.dtype if isinstance(values, RaggedTensor) else None
     partition = convert_to_tensor(
-        partition, dtype=None if isinstance(partition, Tensor) else wanted, preferred_dtype=dtypes.int64, name=name
+        partition,
+        dtype=None if isinstance(partition, Tensor) else wanted,
+        preferred_dtype=None if isinstance(partition, np.ndarray) else dtypes.int64,
+        name=name,
     )
     if partition.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"{name} must have dtype int32 or int64")

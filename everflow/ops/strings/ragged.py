@@ -69,7 +69,22 @@ def _with_rows_of(strings, ragged):
 
 
 def strings_split(input, sep=None, maxsplit=-1, name=None):
-    """The pieces of each string, as a ragged tensor; those of a scalar as a vector."""
+    """The pieces of each string around a separator (white space by default), as a ragged tensor; those of a scalar as a
+    vector.
+
+    Args:
+        input: A tensor of strings.
+        sep: What separates pieces; white space if None.
+        maxsplit: The most cuts; -1 for any number.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A RaggedTensor with one dimension more.
+
+    Example:
+        >>> sess.run(tf.compat.v2.strings.split(["a b", "c"])).to_list()
+        [[b'a', b'b'], [b'c']]
+    """
     with name_scope(name, "StringSplit", [input]):
         input = as_ragged_or_tensor(input, dtype=dtypes.string, name="input")
         if isinstance(input, RaggedTensor):
@@ -79,7 +94,7 @@ def strings_split(input, sep=None, maxsplit=-1, name=None):
             return strings_split(stack([input]), sep, maxsplit)[0]
         if rank in (1, None):
             return _with_rows_of(input, ragged_rows(string_split_v2(input, sep, maxsplit)))
-        return strings_split(RaggedTensor.from_tensor(input, ragged_rank=rank - 1), sep, maxsplit)
+        return strings_split(RaggedTensor.from_tensor(input), sep, maxsplit)
 
 
 def string_bytes_split(input, name=None):

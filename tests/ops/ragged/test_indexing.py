@@ -39,6 +39,8 @@ def test_values_and_static_shapes(expression):
         ("rows[:, -2:-1]", [[1], [], [4]]),
         ("rows[::-1]", [[3, 4, 5], [], [1, 2]]),
         ("rows[..., 1:]", [[2], [], [4, 5]]),
+        ("rows[..., ...]", ROWS),
+        ("deep[0, ..., ...]", [[1], [2, 3]]),
         ("rows[tf.constant(2)]", [3, 4, 5]),
         ("rows[tf.constant(1):, tf.constant(1):]", [[], [4, 5]]),
         ("deep[0, 1]", [2, 3]),
@@ -52,7 +54,7 @@ def test_more_keys(expression, value):
     assert run(eval(expression, names)) == value
 
 
-@pytest.mark.parametrize("expression", ["rows[:, 0]", "rows[..., ...]", "deep[:, 0]", "deep[:, :, 0]"])
+@pytest.mark.parametrize("expression", ["rows[:, 0]", "rows[0, ..., ...]", "deep[:, 0]", "deep[:, :, 0]"])
 def test_keys_that_pick_nothing(expression):
     names = {"rows": tf.ragged.constant(ROWS), "deep": tf.ragged.constant(DEEP)}
     with pytest.raises(ValueError):

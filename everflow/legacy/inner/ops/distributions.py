@@ -85,7 +85,7 @@ def same_dynamic_shape(a: Any, b: Any) -> Any:
         back = array.concat([array.shape(b), array.shape(a)], 0)
         return math.reduce_all(math.equal(there, back))
 
-    return cond(math.equal(array.rank(a), array.rank(b)), all_equal, lambda: False)
+    return cond(math.equal(array.rank(a), array.rank(b)), all_equal, lambda: array.constant(False))
 
 
 def dimension_size(x: Any, axis: int) -> Any:
@@ -103,14 +103,22 @@ def assert_symmetric(matrix: Any) -> Any:
 
 def pad(x: Any, axis: int, front: bool = False, back: bool = False, value: Any = 0, count: int = 1, name=None) -> Any:
     """A tensor with `count` entries more at the front or the back of one axis."""
+    if not front and not back:
+        raise ValueError("Entries are added at the front or at the back: set one of them")
     with name_scope(name, "pad", [x, value, count]):
         x = convert_to_tensor(x, name="x")
-        rank = x.shape.ndims
-        if rank is None:
-            raise ValueError("Padding one axis needs a tensor whose rank is known")
-        widths = np.zeros([rank, 2], np.int32)
-        widths[axis] = [count if front else 0, count if back else 0]
-        return array.pad(x, widths, constant_values=convert_to_tensor(value, dtype=x.dtype.base_dtype))
+        value = convert_to_tensor(value, dtype=x.dtype.base_dtype, name="value")
+        count = convert_to_tensor(count, name="count")
+        rank, place = x.shape.ndims, maybe_get_static_value(axis)
+        rank = array.rank(x, name="ndims") if rank is None else rank
+        if place is None:
+            axis = array.where_v2(axis < 0, rank + axis, axis)
+        elif place < 0:
+            axis = prefer_static_value(convert_to_tensor(rank + place, name="axis"))
+        else:
+            axis = prefer_static_value(convert_to_tensor(axis, name="axis"))
+        places = array.stack([axis if front else -1, axis if back else -1])
+        return array.pad(x, array.one_hot(places, depth=rank, axis=0, on_value=count), constant_values=value)
 
 
 def process_quadrature_grid_and_probs(

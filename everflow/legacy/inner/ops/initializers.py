@@ -22,6 +22,7 @@ from everflow.keras.initializers_v2 import (  # noqa: F401  the names of there
     lecun_uniform,
     serialize,
 )
+from everflow.legacy.inner.nn import _assert_float_dtype  # noqa: F401
 from everflow.ops.variables.initializers import Initializer  # noqa: F401
 from everflow.ops.variables.initializers import compute_fans as _compute_fans  # noqa: F401
 
