@@ -65,11 +65,17 @@ def _checked(element_spec, element):
     return structure.map_nest(leaf, element_spec, element)
 
 
-def from_tensor_list(element_spec, tensor_list):
-    """An element made of flat tensors, which have to fit."""
+def _as_many(element_spec, tensor_list):
+    """The specs of the flat tensors of an element, of which there have to be as many as tensors."""
     specs = get_flat_tensor_specs(element_spec)
     if len(specs) != len(tensor_list):
-        raise ValueError(f"Expected {len(specs)} tensors but got {len(tensor_list)}.")
+        raise ValueError(f"An element has {len(specs)} tensors, not {len(tensor_list)}")
+    return specs
+
+
+def from_tensor_list(element_spec, tensor_list):
+    """An element made of flat tensors, which have to fit."""
+    specs = _as_many(element_spec, tensor_list)
     for i, (spec, tensor) in enumerate(zip(specs, tensor_list, strict=True)):
         if not spec.is_compatible_with(tensor):
             raise ValueError(f"Tensor {i}, {tensor}, is not what {spec} says")
@@ -78,7 +84,8 @@ def from_tensor_list(element_spec, tensor_list):
 
 def from_compatible_tensor_list(element_spec, tensor_list):
     """An element made of flat tensors, whose shapes are set."""
-    for spec, tensor in zip(get_flat_tensor_specs(element_spec), tensor_list, strict=True):
+    specs = _as_many(element_spec, tensor_list)
+    for spec, tensor in zip(specs, tensor_list, strict=True):
         tensor.set_shape(spec.shape)
     return structure.from_tensors(element_spec, tensor_list)
 

@@ -310,7 +310,9 @@ def _dataset_ops(variant) -> set:
         op = waiting.pop()
         if op not in found:
             found.add(op)
-            waiting.extend(t.op for t in op.inputs if t.dtype.base_dtype is dtypes.variant)
+            # A dataset that is made again elsewhere comes as a string, which is made of the first one.
+            is_copy = op.type in ("DatasetFromGraph", "DatasetToGraph")
+            waiting.extend(t.op for t in op.inputs if is_copy or t.dtype.base_dtype is dtypes.variant)
     return found
 
 

@@ -7,6 +7,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
 
 
 class OptionalSpec(structure.VariantSpec):
@@ -36,6 +37,14 @@ class OptionalSpec(structure.VariantSpec):
     def from_variant(self, tensor):
         """The optional that a tensor stands for."""
         return Optional(tensor, self._value_structure)
+
+    _component_specs = property(lambda self: [TensorSpec(self.variant_shape, dtypes.variant)])
+
+    def _to_components(self, value):
+        return [value._variant_tensor]
+
+    def _from_components(self, components):
+        return self.from_variant(components[0])
 
     def _serialize(self):
         return (self._value_structure,)

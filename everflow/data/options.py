@@ -56,6 +56,8 @@ class _Settings:
 
     def merge(self, options):
         """New options: those set here, and those set in `options`; ValueError where both set one differently."""
+        if type(options) is not type(self):
+            raise TypeError(f"{type(self).__name__} merges with others of its class, not with {options!r}")
         made = type(self)()
         for name, kind in type(self)._types.items():
             if issubclass(kind, _Settings):
@@ -83,6 +85,12 @@ class MapVectorizationOptions(_Settings):
     """
 
     _types = {"enabled": bool, "use_choose_fastest": bool}
+
+    def _static_optimizations(self) -> list[str]:
+        return ["map_vectorization"] if self.enabled else []
+
+    def _static_optimization_configs(self) -> list[str]:
+        return [f"map_vectorization:use_choose_fastest:{'true' if self.use_choose_fastest else 'false'}"]
 
 
 class OptimizationOptions(_Settings):
@@ -116,16 +124,17 @@ class OptimizationOptions(_Settings):
     # Options whose rewrite has another name, or that are none.
     _names = {"apply_default_optimizations": None, "autotune": None, "autotune_buffers": "inject_prefetch"}
 
-    def _rewrites(self) -> list[str]:
+    def _static_optimizations(self) -> list[str]:
         given = {n for n, kind in self._types.items() if kind is bool and getattr(self, n)}
         if self.autotune is False:
             given.discard("autotune_buffers")
         chosen = {self._names.get(n, n) for n in given} - {None}
         if self.apply_default_optimizations is not False:
             chosen |= {n for n in self._defaults if getattr(self, n) is not False}
-        if self.map_vectorization.enabled:
-            chosen.add("map_vectorization")
-        return sorted(chosen)
+        return sorted(chosen.union(self.map_vectorization._static_optimizations()))
+
+    def _static_optimization_configs(self) -> list[str]:
+        return self.map_vectorization._static_optimization_configs()
 
 
 class ThreadingOptions(_Settings):
@@ -191,12 +200,12 @@ class Options(_Settings):
             "latency_all_edges": self.experimental_stats.latency_all_edges,
             "slack": self.experimental_slack,
         }
-        return self.experimental_optimization._rewrites() + [name for name, asked in further.items() if asked]
+        chosen = self.experimental_optimization._static_optimizations()
+        return chosen + [name for name, asked in further.items() if asked]
 
     def _static_optimization_configs(self) -> list[str]:
         """Settings of rewrites, each with its rewrite's name before it."""
-        fastest = self.experimental_optimization.map_vectorization.use_choose_fastest
-        configs = [f"map_vectorization:use_choose_fastest:{'true' if fastest else 'false'}"]
+        configs = self.experimental_optimization._static_optimization_configs()
         if self.experimental_slack:
             configs.append(f"slack:slack_period:{self.experimental_distribute.num_devices or 1}")
         return configs

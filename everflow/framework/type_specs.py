@@ -214,6 +214,8 @@ class TensorSpec(TypeSpec):
     def _flat_tensor_specs(self) -> list[TensorSpec]:
         return [self]
 
+    _component_specs = property(lambda self: self)
+
     def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype, self._name)
 

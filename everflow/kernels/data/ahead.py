@@ -204,7 +204,8 @@ def _telling(ahead: Ahead, stats: Recorder, made: Dataset) -> Following:
 
     def told() -> Element:
         nonlocal count
-        ready, element = ahead.ready, ahead()  # at the end nothing is told
+        # At the end nothing is told; before, the element that was waited for is in the buffer.
+        ready, element = max(1, ahead.ready), ahead()
         count += 1
         stats.add_to_histogram(f"{name}::buffer_utilization", ready / ahead.size, count)
         stats.set_scalar(f"{name}::buffer_capacity", ahead.size, count)

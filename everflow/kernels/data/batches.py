@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -234,7 +235,7 @@ def dense_to_sparse_batch_dataset(
             np.concatenate(
                 [
                     np.full((v.numel() if isinstance(v, torch.Tensor) else v.size, 1), i),
-                    np.indices(v.shape).reshape(v.ndim, -1).T,
+                    np.indices(v.shape).reshape(v.ndim, math.prod(v.shape)).T,
                 ],
                 1,
             )

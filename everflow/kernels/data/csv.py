@@ -59,6 +59,8 @@ def csv_dataset(
     columns, skip_header = select_cols.tolist(), bool(header)
     if len(delimiter) != 1:
         raise InvalidArgumentError(None, None, "field_delim should be only 1 char")
+    if columns and columns[0] < 0:
+        raise InvalidArgumentError(None, None, f"select_cols are numbers of columns, from 0 on, not {columns}")
     if any(a >= b for a, b in zip(columns, columns[1:])):
         raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
     names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from everflow.framework import dtypes
+from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.data.datasets import Dataset, dataset
 from everflow.kernels.data.parallel import Parallel
 from everflow.kernels.data.stats import telling_threads
@@ -61,6 +62,8 @@ def parse_example_dataset(
         return tuple(found[key] for key in sorted(found))
 
     calls = int(num_parallel_calls)
+    if calls < 1 and calls != -1:
+        raise InvalidArgumentError(None, None, f"num_parallel_calls must be greater than zero, not {calls}.")
 
     def start(iteration: Iteration) -> Following:
         following, count = input_dataset.start(iteration), None

@@ -252,7 +252,8 @@ def map_and_batch_dataset(
     calls = int(num_parallel_calls)
     if calls <= 0 and calls != -1:
         raise InvalidArgumentError(None, None, f"num_parallel_calls must be greater than zero, not {calls}.")
-    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls)
+    time = f"MapAndBatch::{f.name}::execution_time"
+    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls, timed_as=time)
     return telling_threads(grouped(mapped, int(batch_size), bool(drop_remainder), batched, with_map=True), calls)
 
 

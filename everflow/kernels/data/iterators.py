@@ -15,6 +15,7 @@ from everflow.framework.errors import (
     DataLossError,
     FailedPreconditionError,
     InvalidArgumentError,
+    NotFoundError,
     OpError,
     OutOfRangeError,
     UnimplementedError,
@@ -22,7 +23,7 @@ from everflow.framework.errors import (
 from everflow.framework.forking import renewed
 from everflow.kernels.array.basic import zeros_like
 from everflow.kernels.data.datasets import Dataset, End, Following, Iteration
-from everflow.kernels.data.rewrites import check_next
+from everflow.kernels.data.rewrites import check_next, inputs_first
 from everflow.kernels.facts import same
 from everflow.kernels.math.binary import add_n
 from everflow.kernels.queues.queues import shared_resource
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 KIND = "iterator"
 HANDLES = "iterator handle"
 _INITIALIZE = ". Ensure that you have run the initializer operation for this iterator before getting the next element."
+
+
+def _kinds(dataset: Dataset) -> list[str]:
+    """The types of the datasets that one is made of, and its own."""
+    return [made.origin.op_type for made in inputs_first(dataset) if made.origin is not None]
 
 
 class IteratorResource:
@@ -106,7 +112,9 @@ class IteratorResource:
             stateful = self._iteration.stateful_op(session)
             if stateful is not None:
                 raise FailedPreconditionError(None, None, f"{stateful} is stateful.")
-            return json.dumps({"asked": self._asked, "seeds": self._iteration.seeds}).encode()
+            assert self._dataset is not None
+            state = {"asked": self._asked, "seeds": self._iteration.seeds, "kinds": _kinds(self._dataset)}
+            return json.dumps(state).encode()
 
     def restore(self, state: bytes, step: Step) -> None:
         """Go to where another iteration over the same dataset was, by asking for what it had been asked for."""
@@ -124,6 +132,12 @@ class IteratorResource:
                 raise DataLossError(
                     None, None, "the state of an iterator was not written by Everflow, or is damaged"
                 ) from e
+            if (kinds := found.get("kinds")) not in (
+                None,
+                own := _kinds(self._dataset),
+            ):  # None: of an older checkpoint
+                problem = f"The state of an iterator over {' '.join(kinds)} was given to one over {' '.join(own)}"
+                raise NotFoundError(None, None, problem)
             self.begin(self._dataset, step, seeds)
             for _ in range(asked):
                 with contextlib.suppress(End, OpError):  # what failed then fails again

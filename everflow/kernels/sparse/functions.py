@@ -242,6 +242,8 @@ fresh("SparseDenseCwiseDiv")(_cwise(_divide))
 def sparse_reorder(
     input_indices: torch.Tensor, input_values: AnyTensor, input_shape: torch.Tensor
 ) -> tuple[torch.Tensor, AnyTensor]:
+    if len(input_indices) != len(input_values):
+        raise invalid(f"there are {len(input_indices)} indices for {len(input_values)} values")
     order = row_order(input_indices, dims_of(input_shape))
     return input_indices[order], pick(input_values, order)
 

@@ -14,7 +14,6 @@ from everflow.data.iterators import _IN_A_LOOP as GET_NEXT_CALL_WARNING_MESSAGE 
 from everflow.data.iterators import _ITERATORS as GLOBAL_ITERATORS  # noqa: F401
 from everflow.data.iterators import _OFTEN as GET_NEXT_CALL_WARNING_THRESHOLD  # noqa: F401
 from everflow.data.iterators import IteratorSaveable as _IteratorSaveable  # noqa: F401
-from everflow.data.iterators import _dataset_ops
 from everflow.data.legacy import get_output_classes, get_output_shapes, get_output_types
 from everflow.data.seeds import seed_tensors as get_seed  # noqa: F401
 from everflow.data.settings import optional_tensor
@@ -182,8 +181,13 @@ def _should_unpack_args(args):
 
 
 def obtain_all_variant_tensor_ops(dataset):
-    """The ops that make a dataset and those it is made of, the last one first."""
-    return list(_dataset_ops(dataset._variant_tensor))
+    """The ops that make a dataset and those it is made of, the last one first; one as often as it is used."""
+    waiting, found = [dataset._variant_tensor.op], []
+    while waiting:
+        op = waiting.pop(0)
+        found.append(op)
+        waiting.extend(t.op for t in op.inputs if t.dtype.base_dtype is dtypes.variant)
+    return found
 
 
 def optional_param_to_tensor(argument_name, argument_value, argument_default=0, argument_dtype=dtypes.int64):

@@ -52,7 +52,7 @@ def create_option(name, ty, docstring, default_factory=lambda: None):
 
 
 def merge_options(*options_list):
-    """Options that were set in any of several objects of one class; the last one that did decides."""
+    """Options that were set in any of several objects of one class; ValueError where two differ."""
     if not options_list:
         raise ValueError("merge_options takes one object with options at least")
     kind = type(options_list[0])
@@ -73,5 +73,7 @@ def merge_options(*options_list):
             if isinstance(others, OptionsBase):
                 setattr(merged, name, merge_options(mine, others) if mine is not None else others)
             elif others is not None:
+                if merged._options.get(name, others) != others:
+                    raise ValueError(f"The option {name!r} is {mine!r} in one place and {others!r} in another")
                 setattr(merged, name, others)
     return merged

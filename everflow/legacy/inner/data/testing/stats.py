@@ -166,4 +166,4 @@ class StatsDatasetTestBase(DatasetTestBase):
         for name in dataset_names:
             if calls is not None:
                 self.assertStatisticsHasCount(handle, f"{name}::execution_time", float(calls), greater_than=True)
-            self.assertStatisticsContains(handle, f"{name}::thread_utilization")
+            self.assertStatisticsContains(handle, self.regexForNodeName(name, "thread_utilization"))
