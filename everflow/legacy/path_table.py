@@ -388,6 +388,7 @@ python.training.saving saveable_object saveable_object_util functional_saver : t
 python.training       saver_test_utils                   : legacy.inner.tracking.savers
 python.training       tensorboard_logging                : summary.tensorboard_logging
 python.training.experimental loss_scale                  : legacy.inner.tracking.loss_scales train.loss_scale
+python.training.experimental mixed_precision mixed_precision_global_state : train.loss_scale
 python.training.tracking base                            : legacy.inner.tracking.base
 python.training.tracking data_structures                 : train.containers
 python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils

@@ -14,6 +14,12 @@ from everflow.platform.signatures import takes
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
 
+# What chose the precision of this process, of which there is to be one: the functions at the end of this file, or a
+# policy of Keras.
+mixed_precision_graph_rewrite_is_enabled = False
+using_default_mixed_precision_policy = True
+
+
 class LossScale:
     """Base class: calling it gives the scale as a tensor; `update` gives (operation, whether to apply the gradients).
 
@@ -40,6 +46,9 @@ class LossScale:
     def from_config(cls, config):
         """A loss scale from what `get_config` gave."""
         return cls(**config)
+
+    def _checkpoint_children(self):
+        return list(self._weights.items())
 
     def _add_weight(self, name, initial_value):
         with init_scope():
@@ -249,7 +258,16 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
-    return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    global mixed_precision_graph_rewrite_is_enabled
+    if not using_default_mixed_precision_policy:
+        raise ValueError(
+            "A mixed precision policy of Keras is set already, and does what the graph rewrite would: use one of the two."
+        )
+    # Optimizers of Keras know their own kind of wrapper.
+    of_keras = hasattr(opt, "_with_loss_scale")
+    wrapped = opt._with_loss_scale(loss_scale) if of_keras else MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    mixed_precision_graph_rewrite_is_enabled = True
+    return wrapped
 
 
 def disable_mixed_precision_graph_rewrite():
@@ -261,3 +279,5 @@ def disable_mixed_precision_graph_rewrite():
     Example:
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
+    global mixed_precision_graph_rewrite_is_enabled
+    mixed_precision_graph_rewrite_is_enabled = False

@@ -4,24 +4,25 @@ first input's, and casts inputs that are floats to its own.
 
 from __future__ import annotations
 
+from everflow.eager import version_mark
 from everflow.framework import dtypes, nest
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
 from everflow.ops.math.elementwise import cast
 from everflow.ops.ragged.tensor import RaggedTensor
 
-_enabled = False
+_enabled: bool | None = None  # None where the program didn't say: as the rest of its behaviour
 # The policy of layers that are given no type, where it has their variables cast; mixed_precision/policy.py sets it.
 default_policy = None
 
 
 def v2_dtype_behavior_enabled() -> bool:
     """Whether layers that are made now have types as in TensorFlow 2."""
-    return _enabled
+    return version_mark.enabled() if _enabled is None else _enabled
 
 
-def switch(enabled: bool) -> None:
-    """Whether layers that are made from now on have types as in TensorFlow 2."""
+def switch(enabled: bool | None) -> None:
+    """Whether layers that are made from now on have types as in TensorFlow 2; None: where all else is."""
     global _enabled
     _enabled = enabled
 

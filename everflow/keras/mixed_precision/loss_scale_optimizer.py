@@ -130,4 +130,4 @@ class LossScaleOptimizer(Optimizer):
         raise NotImplementedError("A LossScaleOptimizer can't be made from a configuration.")
 
     def _checkpoint_children(self):
-        return [("base_optimizer", self._optimizer)]
+        return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]

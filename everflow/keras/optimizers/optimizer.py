@@ -385,6 +385,12 @@ class Optimizer:
                     f"Invalid type {variable.dtype.base_dtype!r} for {variable.name}, expected: [{wanted}]."
                 )
 
+    def _with_loss_scale(self, loss_scale):
+        """This optimizer, for losses that are scaled."""
+        from everflow.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer  # an optimizer itself
+
+        return LossScaleOptimizer(self, loss_scale)
+
     # --- as data ----------------------------------------------------------------------------
 
     def get_config(self):

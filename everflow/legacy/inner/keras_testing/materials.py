@@ -46,7 +46,7 @@ def get_expected_metric_variable_names(var_names: Sequence[str], name_suffix: st
 def _with_v2_dtypes(enabled: bool, fn: Callable) -> Callable:
     @functools.wraps(fn)
     def switched(*args: Any, **kwargs: Any) -> Any:
-        before = autocasting.v2_dtype_behavior_enabled()
+        before = autocasting._enabled
         autocasting.switch(enabled)
         try:
             return fn(*args, **kwargs)
