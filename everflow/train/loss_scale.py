@@ -13,7 +13,6 @@ from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import takes
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
-
 # What chose the precision of this process, of which there is to be one: the functions at the end of this file, or a
 # policy of Keras.
 mixed_precision_graph_rewrite_is_enabled = False

@@ -25,6 +25,8 @@ from everflow.framework.scopes import control_dependencies, executing_eagerly_ou
 from everflow.keras import backend as K
 from everflow.keras.engine.topology import refuse_legacy as assert_no_legacy_layers
 from everflow.keras.metrics import confusion
+from everflow.keras.metrics.curves import AUCCurve, AUCSummationMethod
+from everflow.keras.metrics.reductions import Reduction
 from everflow.keras.utils import for_layers
 from everflow.keras.utils.sequences import Sequence as KerasSequence
 from everflow.ops import array
@@ -250,14 +252,6 @@ def scale_loss_for_distribution(loss_value: Any) -> Any:
 # --- metrics_utils -------------------------------------------------------------------------------
 
 
-class Reduction(enum.Enum):
-    """How a metric makes one number of many."""
-
-    SUM = "sum"
-    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
-    WEIGHTED_MEAN = "weighted_mean"
-
-
 class ConfusionMatrix(enum.Enum):
     """The cells of a confusion matrix."""
 
@@ -267,33 +261,9 @@ class ConfusionMatrix(enum.Enum):
     FALSE_NEGATIVES = "fn"
 
 
-class _Named(enum.Enum):
-    @classmethod
-    def from_str(cls, key: str) -> Any:
-        """The member that the program names."""
-        for member in cls:
-            if key in (member.value, member.value.lower(), member.name.lower()):
-                return member
-        raise ValueError(f"{key!r} is none of {[member.value for member in cls]}")
-
-
-class AUCCurve(_Named):
-    """What an area lies under."""
-
-    ROC = "ROC"
-    PR = "PR"
-
-
-class AUCSummationMethod(_Named):
-    """How an area is summed up."""
-
-    INTERPOLATION = "interpolation"
-    MAJORING = "majoring"
-    MINORING = "minoring"
-
-
 assert_thresholds_range = confusion.check_thresholds
 _filter_top_k = confusion._only_top_k
+NEG_INF = confusion._NEGATIVE_INFINITY
 
 
 def parse_init_thresholds(thresholds: Any, default_threshold: float = 0.5) -> list:
