@@ -280,7 +280,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
         inputs = _as_tensors(inputs)
         if executing_eagerly():
-            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs)):
+            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs, expand_composites=True)):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
                     return self(inputs, *args, **kwargs)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import nest, strategy_context
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras import backend as K
 from everflow.keras.backend.state import fixed_learning_phase
 from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine.batch_outputs import value_of
 from everflow.keras.engine.known_classes import known_class
 from everflow.ops import math
 from everflow.ops.functions.traced import defun
 from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.ragged.tensor import RaggedTensor
 
 
 class EagerSteps:
@@ -29,7 +32,7 @@ class EagerSteps:
         tensors = self._as_tensors(inputs, targets, weights)
         with K.eager_learning_phase_scope(self._phase(kind)):
             outputs = self._function(kind)(*tensors)
-        return [x.numpy() for x in outputs]
+        return [value_of(x) for x in outputs]
 
     def _as_tensors(self, inputs, targets, weights):
         return (
@@ -139,7 +142,13 @@ class EagerSteps:
 
 
 def _as_tensor(value, like):
-    """An array as a tensor of the type that the model takes."""
-    if hasattr(value, "numpy"):
+    """An array as a tensor of the type that the model takes; a sparse matrix as a sparse one."""
+    if hasattr(value, "numpy") or isinstance(value, (SparseTensor, RaggedTensor)):
         return value
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor(*value)
+    if hasattr(value, "tocoo"):
+        matrix = value.tocoo()
+        places = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64)
+        return SparseTensor(places, matrix.data.astype(like.dtype.base_dtype.as_numpy_dtype), matrix.shape)
     return convert_to_tensor(np.asarray(value, like.dtype.base_dtype.as_numpy_dtype))

@@ -6,6 +6,7 @@ import numpy as np
 
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras.callbacks import configure, make_logs, tell_names
+from everflow.keras.engine.batch_outputs import joined
 
 
 class _Means:
@@ -154,5 +155,5 @@ def predict(model, source, verbose, callbacks):
     calls.on_predict_end()
     if collected is None:
         raise ValueError("There is no data to predict from.")
-    joined = [np.concatenate(parts) if np.ndim(parts[0]) else np.asarray(parts) for parts in collected]
-    return joined[0] if len(joined) == 1 else joined
+    results = [joined(parts) for parts in collected]
+    return results[0] if len(results) == 1 else results

@@ -80,6 +80,22 @@ def validate_kwargs(
             raise TypeError(error_message, name)
 
 
+def slice_arrays(arrays: Any, start: Any = None, stop: int | None = None) -> Any:
+    """Part of each of some arrays, from `start` to `stop` or the rows that a list names; None for what has no parts."""
+    if arrays is None:
+        return [None]
+    if isinstance(start, list) and stop is not None:
+        raise ValueError(f"Rows are named by a list, or go from `start` to `stop`: not {start} and {stop}")
+    if hasattr(start, "shape"):
+        start = start.tolist()
+    if isinstance(arrays, list):
+        part = start if isinstance(start, list) else slice(start, stop)
+        return [x[part] if hasattr(x, "__getitem__") else None for x in arrays]
+    if isinstance(start, list):
+        return arrays[start]
+    return [None]  # as in TensorFlow, a single array has no parts from one row to another
+
+
 def serialize_keras_class_and_config(cls_name: str, cls_config: Mapping) -> dict[str, Any]:
     """A class and how its object was made, as plain data."""
     return {"class_name": cls_name, "config": cls_config}
@@ -180,9 +196,7 @@ class ListWrapper:
 
 def constant_value(pred: Any) -> bool | None:
     """Whether a condition is true, where it is known already; ValueError for what is no condition."""
-    if isinstance(pred, (Variable, Tensor)) and not (isinstance(pred, Tensor) and pred.dtype.is_bool):
-        return None
-    return smart_constant_value(pred)
+    return None if isinstance(pred, Variable) else smart_constant_value(pred)
 
 
 def are_all_symbolic_tensors(tensors: Sequence) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import DeviceSpec
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
@@ -111,6 +112,11 @@ def _broadcast_normalize_batch_in_training(
     shape = array.stack([1 if axis in reduction_axes else array.shape(x)[axis] for axis in range(rank)])
     wide = [None if part is None else array.reshape(part, shape) for part in (mean, variance, beta, gamma)]
     return batch_normalization(x, *wide, epsilon), mean, variance
+
+
+def _to_tensor(x: Any, dtype: Any) -> Tensor:
+    """A tensor of a type."""
+    return convert_to_tensor(x, dtype=dtype)
 
 
 # --- graphs and what is kept of them --------------------------------------------------------------
