@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.keras import backend as K
 from everflow.keras.backend.nn import elu, hard_sigmoid, relu, sigmoid, softplus, softsign, tanh  # noqa: F401  public
-from everflow.keras.generic import deserialize_keras_object
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
 from everflow.ops import math
 from everflow.ops.nn import activations as nn
 
@@ -86,20 +86,25 @@ def linear(x):
     return x
 
 
+# Functions of TensorFlow 2, and what they are called in files.
+_TF_ACTIVATIONS_V2 = {"softmax_v2": "softmax"}
+
+
 def serialize(activation):
-    """An activation's name.
+    """An activation's name, or the written form of a layer that is one.
 
     Args:
-        activation: The function.
+        activation: The function, or a layer.
 
     Returns:
-        Its name.
+        Its name, or a dictionary.
 
     Example:
         >>> tf.keras.activations.serialize(tf.keras.activations.relu)
         'relu'
     """
-    return activation.__name__
+    written = serialize_keras_object(activation)
+    return _TF_ACTIVATIONS_V2.get(written, written) if isinstance(written, str) else written
 
 
 def deserialize(name, custom_objects=None):

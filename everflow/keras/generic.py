@@ -6,7 +6,7 @@ import inspect
 
 from everflow.platform.signatures import REQUIRED, takes
 
-_custom_objects: dict = {}
+_GLOBAL_CUSTOM_OBJECTS: dict = {}
 
 
 def get_custom_objects():
@@ -19,7 +19,7 @@ def get_custom_objects():
         >>> tf.keras.utils.get_custom_objects()["Mine"] = tf.keras.layers.Dense
         >>> del tf.keras.utils.get_custom_objects()["Mine"]
     """
-    return _custom_objects
+    return _GLOBAL_CUSTOM_OBJECTS
 
 
 class CustomObjectScope:
@@ -40,14 +40,14 @@ class CustomObjectScope:
         self.backup = None
 
     def __enter__(self):
-        self.backup = dict(_custom_objects)
+        self.backup = dict(_GLOBAL_CUSTOM_OBJECTS)
         for objects in self.custom_objects:
-            _custom_objects.update(objects)
+            _GLOBAL_CUSTOM_OBJECTS.update(objects)
         return self
 
     def __exit__(self, *args, **kwargs):
-        _custom_objects.clear()
-        _custom_objects.update(self.backup)
+        _GLOBAL_CUSTOM_OBJECTS.clear()
+        _GLOBAL_CUSTOM_OBJECTS.update(self.backup)
 
 
 def custom_object_scope(*args):
@@ -123,16 +123,16 @@ def class_and_config_for_serialized_keras_object(
     if not _is_written_object(config):
         raise ValueError("Improper config format: " + str(config))
     class_name = config["class_name"]
-    known = {**(module_objects or {}), **(custom_objects or {}), **_custom_objects}
-    cls = (custom_objects or {}).get(class_name) or _custom_objects.get(class_name) or known.get(class_name)
+    known = {**(module_objects or {}), **(custom_objects or {}), **_GLOBAL_CUSTOM_OBJECTS}
+    cls = (custom_objects or {}).get(class_name) or _GLOBAL_CUSTOM_OBJECTS.get(class_name) or known.get(class_name)
     if cls is None:
         raise ValueError("Unknown " + printable_module_name + ": " + str(class_name))
     arguments = {}
     for key, item in config["config"].items():
         if isinstance(item, dict) and "__passive_serialization__" in item:
             item = deserialize_keras_object(item, module_objects, custom_objects, "config_item")
-        elif isinstance(item, str) and inspect.isfunction(_custom_objects.get(item)):
-            item = _custom_objects[item]
+        elif isinstance(item, str) and inspect.isfunction(_GLOBAL_CUSTOM_OBJECTS.get(item)):
+            item = _GLOBAL_CUSTOM_OBJECTS[item]
         elif isinstance(item, str) and inspect.isfunction((custom_objects or {}).get(item)):
             item = custom_objects[item]
         arguments[key] = item
@@ -170,11 +170,11 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
             with CustomObjectScope(custom_objects or {}):
                 return cls(**config)
         if "custom_objects" in inspect.signature(cls.from_config).parameters:
-            return cls.from_config(config, custom_objects={**_custom_objects, **(custom_objects or {})})
+            return cls.from_config(config, custom_objects={**_GLOBAL_CUSTOM_OBJECTS, **(custom_objects or {})})
         with CustomObjectScope(custom_objects or {}):
             return cls.from_config(config)
     if isinstance(identifier, str):
-        own = (custom_objects or {}).get(identifier) or _custom_objects.get(identifier)
+        own = (custom_objects or {}).get(identifier) or _GLOBAL_CUSTOM_OBJECTS.get(identifier)
         found = own or (module_objects or {}).get(identifier)
         if found is None:
             raise ValueError("Unknown " + printable_module_name + ":" + identifier)

@@ -52,9 +52,16 @@ class _Untyped:
     def get_config(self):
         return {key: value for key, value in super().get_config().items() if key != "dtype"}
 
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from what `get_config` gave; the type that one of TensorFlow 1 wrote is left out."""
+        return cls(**{key: value for key, value in config.items() if key != "dtype"})
+
 
 class Constant(Initializer):
     """A value, or as many values as the shape holds."""
+
+    from_config = classmethod(_Untyped.from_config.__func__)
 
     def __init__(self, value=0):
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
@@ -132,3 +139,9 @@ he_normal, he_uniform = _by_inputs(2.0, "truncated_normal"), _by_inputs(2.0, "un
 lecun_normal, lecun_uniform = _by_inputs(1.0, "truncated_normal"), _by_inputs(1.0, "uniform")
 zeros, ones, constant, identity, orthogonal = Zeros, Ones, Constant, Identity, Orthogonal
 glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
+
+# What names in files and programs stand for, in programs for TensorFlow 2.
+by_name = {name: made for name, made in globals().items() if callable(made) and not name.startswith("_")}
+by_name = {name: made for name, made in by_name.items() if getattr(made, "__module__", None) == __name__}
+by_name |= {"zero": Zeros, "one": Ones, "normal": RandomNormal, "uniform": RandomUniform}
+by_name |= {"random_normal": RandomNormal, "random_uniform": RandomUniform, "truncated_normal": TruncatedNormal}

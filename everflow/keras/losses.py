@@ -99,7 +99,8 @@ def mean_squared_logarithmic_error(y_true, y_pred):
     return K.mean(math.squared_difference(predicted, wanted), axis=-1)
 
 
-def _signs(y_true):
+def _maybe_convert_labels(y_true):
+    """Labels 0 and 1 as -1 and 1; others as they are."""
     """Labels -1 and 1, where 0 and 1 may have been given."""
     is_binary = math.reduce_all(math.logical_or(math.equal(y_true, 0), math.equal(y_true, 1)))
     return smart_cond(is_binary, lambda: 2.0 * y_true - 1.0, lambda: y_true)
@@ -120,7 +121,7 @@ def squared_hinge(y_true, y_pred):
         array([1.25], dtype=float32)
     """
     y_true, y_pred = _tensors(y_true, y_pred)
-    y_true = _signs(y_true)
+    y_true = _maybe_convert_labels(y_true)
     return K.mean(math.square(math.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
 
 
@@ -139,7 +140,7 @@ def hinge(y_true, y_pred):
         array([1.], dtype=float32)
     """
     y_true, y_pred = _tensors(y_true, y_pred)
-    y_true = _signs(y_true)
+    y_true = _maybe_convert_labels(y_true)
     return K.mean(math.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
 
 

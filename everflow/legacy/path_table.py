@@ -198,7 +198,7 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          wrappers                           : keras.wrappers
 python.keras          activations                        : keras.activations
 python.keras          applications                       : keras.applications
-python.keras          backend backend_config             : keras.backend
+python.keras          backend backend_config             : keras.backend legacy.inner.keras_engine.backend_parts
 python.keras          constraints                        : keras.constraints
 python.keras          datasets                           : keras.datasets
 python.keras          initializers                       : keras.initializers
@@ -247,7 +247,7 @@ python.keras.saving   hdf5_format saving_utils           : legacy.inner.keras_sa
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            legacy.inner.keras legacy.inner.keras_utils keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.utils    layer_utils vis_utils io_utils     : legacy.inner.keras_engine.layer_utils
-python.keras.saving   save                               : keras.saving.models
+python.keras.saving   save                               : keras.saving.models keras.saving.weights
 python.keras.utils    mode_keys                          : legacy.inner.keras_engine.mode_keys
 python.keras.utils    metrics_utils                      : legacy.inner.keras_utils keras.loss_reduction keras.generic
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
@@ -417,7 +417,7 @@ python.training.saving saveable_object saveable_object_util functional_saver : t
 python.training       saver_test_utils                   : legacy.inner.tracking.savers
 python.training       tensorboard_logging                : summary.tensorboard_logging
 python.training.experimental loss_scale                  : legacy.inner.tracking.loss_scales train.loss_scale
-python.training.experimental mixed_precision_global_state : legacy.inner.mixed_precision_state
+python.training.experimental mixed_precision mixed_precision_global_state : train.loss_scale
 python.training.tracking base                            : legacy.inner.tracking.base ops.variables.trackable
 python.training.tracking data_structures                 : ops.variables.containers
 python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils

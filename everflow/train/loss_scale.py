@@ -19,6 +19,11 @@ from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import takes
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
+# What chose the precision of this process, of which there is to be one: the functions at the end of this file, or a
+# policy of Keras.
+mixed_precision_graph_rewrite_is_enabled = False
+using_default_mixed_precision_policy = True
+
 
 class LossScale(Trackable, metaclass=abc.ABCMeta):
     """Base class: calling it gives the scale as a tensor; `update` gives (operation, whether to apply the gradients).
@@ -299,11 +304,18 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """
     if hasattr(opt, "_loss_scale"):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
+    global mixed_precision_graph_rewrite_is_enabled
     if not isinstance(opt, Optimizer) and not hasattr(opt, "_with_loss_scale"):
         raise ValueError(f'"opt" must be an optimizer, of tf.train or of Keras, not {opt!r}')
-    make = getattr(opt, "_with_loss_scale", None)  # of one that is no tf.train.Optimizer
+    if not using_default_mixed_precision_policy:
+        raise ValueError(
+            "A mixed precision policy of Keras is set already, and does what the graph rewrite would: use one of the two."
+        )
+    # Optimizers of Keras know their own kind of wrapper.
+    make = getattr(opt, "_with_loss_scale", None)
     made = MixedPrecisionLossScaleOptimizer(opt, loss_scale) if make is None else make(loss_scale)
     set_experimental_options({"auto_mixed_precision": True})
+    mixed_precision_graph_rewrite_is_enabled = True
     return made
 
 
@@ -316,4 +328,6 @@ def disable_mixed_precision_graph_rewrite():
     Example:
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
+    global mixed_precision_graph_rewrite_is_enabled
     set_experimental_options({"auto_mixed_precision": False})
+    mixed_precision_graph_rewrite_is_enabled = False

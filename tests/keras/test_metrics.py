@@ -96,7 +96,7 @@ def test_a_metric_of_ones_own_may_return_nothing():
 def test_as_data():
     metric = M.deserialize(M.serialize(M.AUC(curve="PR", thresholds=[0.2, 0.8], name="area")))
     assert metric.get_config()["thresholds"] == [0.2, 0.8]
-    assert (metric.name, metric.curve) == ("area", "PR")
+    assert (metric.name, metric.curve.name) == ("area", "PR")
     with pytest.raises(ValueError, match=r"Threshold values must be in \[0, 1\]"):
         M.Precision(thresholds=1.5)
 

@@ -127,7 +127,7 @@ def clip(x, min_value, max_value):
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)) and max_value < min_value:
         max_value = min_value
     if min_value is None:
-        min_value = -np.inf
+        raise TypeError("`min_value` is a number; only `max_value` may be None, for no bound.")
     if max_value is None:
         max_value = np.inf
     lowest = constant_to_tensor(min_value, x.dtype.base_dtype)

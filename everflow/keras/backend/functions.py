@@ -54,9 +54,13 @@ class GraphExecutionFunction:
         # Of the graph that it was drawn in, which needn't be the default one now.
         session = get_session((self.updates_op,))
         feeds, values = [], []
-        for tensor, value in zip(self.inputs, nest.flatten(inputs)):
+        for tensor, value in zip(self.inputs, _flat(inputs)):
             if value is None:
                 raise ValueError(f"A Keras function needs a value for each input; that of {tensor.name} is None.")
+            if is_sparse(tensor):
+                feeds += [tensor.indices, tensor.values, tensor.dense_shape]
+                values += _value_to_feed(tensor, value)
+                continue
             feeds.append(tensor)
             values.append(_value_to_feed(tensor, value))
         for tensor, value in self.feed_dict.items():
@@ -112,6 +116,13 @@ class EagerExecutionFunction:
         ]
         results = self._function(*values)
         return nest.pack_sequence_as(self._structure, [result.numpy() for result in results])
+
+
+def _flat(values):
+    """Values in a row, of lists and dicts; a sparse one, a tuple itself, is one value."""
+    if isinstance(values, (list, tuple)) and not isinstance(values, SparseTensorValue):
+        return [flat for value in values for flat in _flat(value)]
+    return nest.flatten(values) if isinstance(values, dict) else [values]
 
 
 def _identity(tensor):

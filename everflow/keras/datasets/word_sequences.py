@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.keras.preprocessing.sequence import _remove_long_seq
+
 # What `load_data` of texts takes after the path, with room for more.
 OF_SEQUENCES = """num_words=None, skip_top=0, maxlen=None, %s seed=113, start_char=1, oov_char=2, index_from=3,
     **kwargs"""
@@ -16,12 +18,11 @@ def arrange(xs, labels, num_words, skip_top, maxlen, start_char, oov_char, index
     elif index_from:
         xs = [[word + index_from for word in x] for x in xs]
     if maxlen:
-        kept = [(x, label) for x, label in zip(xs, labels) if len(x) < maxlen]
-        if not kept:
+        xs, labels = _remove_long_seq(maxlen, xs, labels)
+        if not xs:
             raise ValueError(
                 f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was kept. Increase maxlen."
             )
-        xs, labels = (list(part) for part in zip(*kept))
     if not num_words:
         num_words = max(max(x) for x in xs)
     if oov_char is not None:

@@ -62,8 +62,8 @@ class ArrayBatches(Batches):
         self.inputs, self.targets, self.weights = values
         self.shuffle, self.steps = shuffle, steps
         self.batch_size = batch_size or 32
-        arrays = [a for a in (*self.inputs, *self.targets) if a is not None and hasattr(a, "shape")]
-        self.samples = int(arrays[0].shape[0]) if arrays else None
+        lengths = [data_checks.length_of(a) for a in (*self.inputs, *self.targets)]
+        self.samples = next((length for length in lengths if length is not None), None)
         if self.steps is not None:
             self.counts_samples = False
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 
+from everflow.distribute.values import DistributedVariable
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.graph_scopes import read_dtype
+from everflow.framework.scopes import executing_eagerly
 from everflow.ops import math
 from everflow.ops.variables.variable import Variable
 
@@ -28,10 +30,16 @@ class AutoCastVariable(Variable):
         return read_dtype() or self.true_dtype
 
     def _cast(self, value):
-        return value if value.dtype.base_dtype == self.dtype.base_dtype else math.cast(value, self.dtype)
+        return math.cast(value, self.dtype) if self._should_cast() else value
 
     def __repr__(self):
-        return f"<AutoCastVariable {self.name!r} shape={self.shape} dtype={self.dtype.name} true_dtype={self.true_dtype.name}>"
+        value = f", numpy={self.numpy()!r}" if executing_eagerly() and not self._in_graph_mode else ""
+        types = f"dtype={self.dtype.name} true_dtype={self.true_dtype.name}"
+        return f"<AutoCastVariable {self.name!r} shape={self.shape} {types}{value}>"
+
+    def _should_cast(self):
+        """Whether reading gives another type now than the one that is stored."""
+        return self.dtype.base_dtype != self.true_dtype.base_dtype
 
 
 # What is cast, and what is asked of the variable itself.
@@ -67,3 +75,21 @@ def _to_tensor(variable, dtype=None, name=None, as_ref=False):
 
 
 register_tensor_conversion_function(AutoCastVariable, _to_tensor)
+
+
+class AutoCastDistributedVariable(AutoCastVariable):
+    """Such a variable with copies on several devices; its class is one of the strategy's as well."""
+
+    def __init__(self, variable):
+        super().__init__(variable)
+        self.__dict__.update(_strategy=variable._strategy, _values=variable._values, _aggregation=variable._aggregation)
+
+    __repr__ = DistributedVariable.__repr__
+
+
+def create_autocast_variable(variable):
+    """A variable, one of a strategy too, as one that is cast when it is read."""
+    if not isinstance(variable, DistributedVariable):
+        return AutoCastVariable(variable)
+    kind = type(AutoCastDistributedVariable.__name__, (AutoCastDistributedVariable, type(variable)), {})
+    return kind(variable)

@@ -33,7 +33,7 @@ from everflow.keras import regularizers
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import default_training, get_graph, track_variable, unique_object_name
 from everflow.keras.engine import autocasting, saved_form
-from everflow.keras.engine.autocast_variable import AutoCastVariable
+from everflow.keras.engine.autocast_variable import create_autocast_variable
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
@@ -94,9 +94,10 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         if hasattr(policy, "should_cast_variables"):  # a policy of mixed precision
             dtype = policy.variable_dtype
         self._autocast = kwargs.get("autocast", autocasting.v2_dtype_behavior_enabled())
-        if dtype is None and autocasting.v2_dtype_behavior_enabled():
+        if dtype is None and policy is None and autocasting.v2_dtype_behavior_enabled():
             dtype = floatx()
             self._type_is_default = True
+        self._policy = policy if hasattr(policy, "should_cast_variables") else None
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._init_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
@@ -127,6 +128,19 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     dtype = property(lambda self: self._dtype, doc="The dtype's name; None until it is known.")
     _compute_dtype = property(lambda self: self._computes_in or self._dtype, doc="The type of what it computes.")
     dynamic = property(lambda self: self._dynamic, doc="Whether it can only run eagerly.")
+
+    @property
+    def _dtype_policy(self):
+        """The policy of mixed precision that it was given, or that its type amounts to."""
+        from everflow.keras.mixed_precision.policy import Policy  # which stands on optimizers, and they on layers
+
+        told = self._policy if self._policy is not None and self._policy.compute_dtype is not None else None
+        if told is None and self._computes_in and self._dtype != self._computes_in:
+            return Policy(f"{self._computes_in}_with_{self._dtype}_vars")
+        return told or (
+            Policy(self._dtype) if self._dtype and not self._casts_variables else self._policy or Policy("infer")
+        )
+
     trainable_variables = property(lambda self: self.trainable_weights)
     non_trainable_variables = property(lambda self: self.non_trainable_weights)
     variables = property(lambda self: self.weights)
@@ -232,7 +246,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 variable = Variable(initial_value, validate_shape=True, **settings)
         track_variable(variable)
         if self._casts_variables and dtype.is_floating and more.get("experimental_autocast", True):
-            variable = AutoCastVariable(variable)
+            variable = create_autocast_variable(variable)
         self._track(name or variable.op.name, variable)
         if regularizer is not None:
             self._regularize_weight(variable.name[: variable.name.index(":")], variable, regularizer)
@@ -267,7 +281,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
         inputs = _as_tensors(inputs)
         if executing_eagerly():
-            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs)):
+            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs, expand_composites=True)):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
                     return self(inputs, *args, **kwargs)

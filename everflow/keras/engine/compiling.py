@@ -72,7 +72,7 @@ class Compiling:
         in_functions = kwargs.pop("experimental_run_tf_function", True)
         self._experimental_run_tf_function = in_functions and executing_eagerly()
         self.run_eagerly = kwargs.pop("run_eagerly", None)
-        self.optimizer = optimizers.get(optimizer)
+        self.optimizer = self._with_loss_scale(optimizers.get(optimizer))
         self.loss = loss or {}
         self.loss_weights, self.sample_weight_mode = options["loss_weights"], options["sample_weight_mode"]
         self._compile_metrics = metrics or []
@@ -99,6 +99,17 @@ class Compiling:
             self._draw_weights_and_loss()
         self.train_function = self.test_function = self.predict_function = None
         self._collected_trainable_weights = self.trainable_weights
+
+    def _with_loss_scale(self, optimizer):
+        """An optimizer as the model's policy of mixed precision wants it: with losses that are scaled."""
+        scale = getattr(self._policy, "loss_scale", None)
+        if scale is None or hasattr(optimizer, "loss_scale"):
+            return optimizer
+        if not hasattr(optimizer, "_with_loss_scale"):
+            raise ValueError(
+                f"The policy of model {self.name} scales losses, which takes an optimizer of tf.keras.optimizers, not {optimizer!r}."
+            )
+        return optimizer._with_loss_scale(scale)
 
     def _note_strategy(self, options):
         """The strategy in force is the model's; its variables must have been made under the same."""

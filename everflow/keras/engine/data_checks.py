@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from everflow.framework import nest
-from everflow.framework.composites import SparseTensorValue
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
@@ -48,6 +48,8 @@ def as_array(x, rank=None):
         if not hasattr(x, "numpy"):
             return expand_dims(x, 1) if x.shape.rank == 1 and rank != 1 else x
         x = x.numpy()
+    if isinstance(x, SparseTensor) and hasattr(x.values, "numpy"):
+        return SparseTensorValue(x.indices.numpy(), x.values.numpy(), tuple(x.dense_shape.numpy().tolist()))
     if x is None or hasattr(x, "tocoo") or isinstance(x, SparseTensorValue):
         return x
     if hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pandas":
@@ -251,13 +253,35 @@ def check_targets(targets, endpoints):
                 )
 
 
+def length_of(x):
+    """How many samples an array has, or a sparse one; None where it doesn't tell."""
+    if isinstance(x, SparseTensorValue):
+        return int(x.dense_shape[0])
+    return int(x.shape[0]) if hasattr(x, "shape") else None
+
+
 def slice_arrays(arrays, start=None, stop=None):
     """Part of each array: from start to stop, or the rows of an array of indices."""
     if hasattr(start, "__len__"):
         return [None if a is None else _rows(a, start) for a in arrays]
-    return [None if a is None else a[start:stop] for a in arrays]
+
+    def part(a):
+        if isinstance(a, SparseTensorValue):
+            return _rows(a, np.arange(a.dense_shape[0])[start:stop])
+        return None if a is None else a[start:stop]
+
+    return [part(a) for a in arrays]
 
 
 def _rows(array, indices):
+    if isinstance(array, SparseTensorValue):
+        places = np.full(array.dense_shape[0], -1, np.int64)
+        places[np.asarray(indices, np.int64)] = np.arange(len(indices))
+        rows = places[np.asarray(array.indices)[:, 0]]
+        kept = np.flatnonzero(rows >= 0)
+        kept = kept[np.argsort(rows[kept], kind="stable")]
+        columns = np.asarray(array.indices)[kept, 1:]
+        found = np.concatenate([rows[kept, None], columns], axis=1)
+        return SparseTensorValue(found, np.asarray(array.values)[kept], (len(indices), *array.dense_shape[1:]))
     # Other things than arrays, such as a matrix in an HDF5 file, take lists only.
     return array.take(indices, axis=0) if isinstance(array, np.ndarray) else array[list(map(int, indices))]

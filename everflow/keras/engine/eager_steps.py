@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import nest, strategy_context
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import executing_eagerly_outside_functions
 from everflow.keras import backend as K
@@ -15,6 +16,7 @@ from everflow.keras.engine.output_values import value_of
 from everflow.ops import math
 from everflow.ops.functions.traced import defun
 from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.ragged.tensor import RaggedTensor
 
 
 class EagerSteps:
@@ -122,7 +124,14 @@ class EagerSteps:
 
 
 def _as_tensor(value, like):
-    """An array as a tensor of the type that the model takes."""
-    if hasattr(value, "numpy"):
+    """An array as a tensor of the type that the model takes; a sparse matrix as a sparse one."""
+    if hasattr(value, "numpy") or isinstance(value, (SparseTensor, RaggedTensor)):
         return value
-    return convert_to_tensor(dense(value, like.dtype.base_dtype.as_numpy_dtype))
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor(*value)
+    dtype = like.dtype.base_dtype.as_numpy_dtype
+    if hasattr(value, "tocoo") and isinstance(like, SparseTensor):
+        matrix = value.tocoo()
+        places = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64)
+        return SparseTensor(places, matrix.data.astype(dtype), matrix.shape)
+    return convert_to_tensor(dense(value, dtype))

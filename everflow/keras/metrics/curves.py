@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import enum
+
 from everflow.keras import backend as K
-from everflow.keras.metrics.confusion import _Counts, check_thresholds
+from everflow.keras.metrics.confusion import _Counts
 from everflow.ops import array, math
 
-_CURVES = ("ROC", "PR")
-_METHODS = ("interpolation", "majoring", "minoring")
+
+class _Named(enum.Enum):
+    @classmethod
+    def from_str(cls, key):
+        """The member that the program names."""
+        if isinstance(key, cls):
+            return key
+        for member in cls:
+            if key in (member.value, member.value.lower(), member.name.lower()):
+                return member
+        raise ValueError(f"{key!r} is no {cls.__name__}: these are {[member.value for member in cls]}")
+
+
+class AUCCurve(_Named):
+    """What an area lies under."""
+
+    ROC = "ROC"
+    PR = "PR"
+
+
+class AUCSummationMethod(_Named):
+    """How an area is summed up."""
+
+    INTERPOLATION = "interpolation"
+    MAJORING = "majoring"
+    MINORING = "minoring"
 
 
 class AUC(_Counts):
@@ -33,20 +59,16 @@ class AUC(_Counts):
     def __init__(
         self, num_thresholds=200, curve="ROC", summation_method="interpolation", name=None, dtype=None, thresholds=None
     ):
-        if curve not in _CURVES:
-            raise ValueError(f'Invalid AUC curve value "{curve}".')
-        if summation_method not in _METHODS:
-            raise ValueError(f'Invalid AUC summation method value "{summation_method}".')
-        super().__init__(name=name, dtype=dtype)
+        curve, summation_method = AUCCurve.from_str(curve), AUCSummationMethod.from_str(summation_method)
         if thresholds is not None:
-            self.num_thresholds = len(thresholds) + 2
+            num_thresholds = len(thresholds) + 2
             thresholds = sorted(thresholds)
-            check_thresholds(thresholds)
         else:
             if num_thresholds <= 1:
                 raise ValueError("`num_thresholds` must be > 1.")
-            self.num_thresholds = num_thresholds
             thresholds = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        super().__init__(name=name, dtype=dtype)
+        self.num_thresholds = num_thresholds
         # A little beyond 0 and 1, so that predictions of exactly those count.
         self.thresholds = [0.0 - K.epsilon(), *thresholds, 1.0 + K.epsilon()]
         self.curve = curve
@@ -74,22 +96,23 @@ class AUC(_Counts):
         return math.reduce_sum(increments, name="interpolate_pr_auc")
 
     def result(self):
-        if self.curve == "PR" and self.summation_method == "interpolation":
+        if self.curve is AUCCurve.PR and self.summation_method is AUCSummationMethod.INTERPOLATION:
             return self.interpolate_pr_auc()
         recall = math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
-        if self.curve == "ROC":
+        if self.curve is AUCCurve.ROC:
             x, y = math.div_no_nan(self.false_positives, self.false_positives + self.true_negatives), recall
         else:
             x, y = recall, math.div_no_nan(self.true_positives, self.true_positives + self.false_positives)
         last = self.num_thresholds - 1
-        if self.summation_method == "interpolation":
+        if self.summation_method is AUCSummationMethod.INTERPOLATION:
             heights = (y[:last] + y[1:]) / 2.0
-        elif self.summation_method == "minoring":
+        elif self.summation_method is AUCSummationMethod.MINORING:
             heights = math.minimum(y[:last], y[1:])
         else:
             heights = math.maximum(y[:last], y[1:])
         return math.reduce_sum(math.multiply(x[:last] - x[1:], heights), name=self.name)
 
     def get_config(self):
-        own = {name: getattr(self, name) for name in ("num_thresholds", "curve", "summation_method")}
-        return {**super().get_config(), **own, "thresholds": self.thresholds[1:-1]}
+        own = {"curve": self.curve.value, "summation_method": self.summation_method.value}
+        own |= {"num_thresholds": self.num_thresholds, "thresholds": self.thresholds[1:-1]}
+        return {**super().get_config(), **own}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 
 from everflow.framework.operation import Tensor
@@ -18,7 +20,16 @@ from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import constructor
 
-_SUM, _SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weighted_mean"
+
+class Reduction(enum.Enum):
+    """How a metric makes one number of many."""
+
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+    WEIGHTED_MEAN = "weighted_mean"
+
+
+_SUM, _SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN = Reduction
 
 
 def _fit_weights(values, sample_weight, reduce):
@@ -187,10 +198,12 @@ def _flat_values(y_true, y_pred, sample_weight):
         for one, other in zip(y_true.nested_row_splits, y_pred.nested_row_splits)
     ]
     with control_dependencies([] if executing_eagerly() else same):
-        flat_true, flat_pred = array.identity(y_true.flat_values), array.identity(y_pred.flat_values)
-    if isinstance(sample_weight, RaggedTensor):
-        sample_weight = sample_weight.flat_values
-    return flat_true, flat_pred, sample_weight
+        flat_true, flat_pred = (array.expand_dims(y.flat_values, -1) for y in (y_true, y_pred))
+    if sample_weight is None:
+        return flat_true, flat_pred, None
+    if not isinstance(sample_weight, RaggedTensor):
+        raise TypeError(f"Weights of ragged labels and predictions must be ragged as well, not {sample_weight!r}.")
+    return flat_true, flat_pred, array.expand_dims(sample_weight.flat_values, -1)
 
 
 class _OfFunction:

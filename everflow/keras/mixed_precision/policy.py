@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 
 from everflow.framework import dtypes
+from everflow.keras.backend import floatx
 from everflow.keras.engine import autocasting
+from everflow.train import loss_scale as loss_scale_state
 from everflow.train.loss_scale import as_loss_scale
 
 _FLOAT32_VARIABLES = "_with_float32_vars"
@@ -35,6 +37,8 @@ class Policy:
             "infer_with_float32_vars" if name == "infer_float32_vars" else name
         )  # as it was called first
         self._compute_dtype, self._variable_dtype = _types_of(name)
+        if self._compute_dtype is not None and self._compute_dtype == self._variable_dtype:
+            name = self._name = self._compute_dtype
         if loss_scale == USE_DEFAULT:
             loss_scale = "dynamic" if name == "mixed_float16" else None
         self._loss_scale = as_loss_scale(loss_scale)
@@ -73,11 +77,11 @@ def _types_of(name):
     return compute, variables or compute
 
 
-_global_policy = Policy("infer")
+_global_policy: Policy | None = None  # None where the program set none
 
 
 def global_policy():
-    """The policy of layers that are given none: types as the first input has them.
+    """The policy of layers that are given none: types as the first input has them, or Keras's own with TensorFlow 2's types.
 
     Returns:
         A policy.
@@ -86,40 +90,51 @@ def global_policy():
         >>> tf.keras.mixed_precision.experimental.global_policy().name
         'infer'
     """
-    return _global_policy
+    if _global_policy is not None:
+        return _global_policy
+    return Policy(floatx() if autocasting.v2_dtype_behavior_enabled() else "infer")
 
 
 def set_policy(policy):
-    """Set the global policy; version 1 of TensorFlow takes only those that infer types.
+    """Set the global policy; without TensorFlow 2's types of layers it has to infer them.
 
     Args:
-        policy: A policy, or its name.
+        policy: A policy, its name, or None for the one that was there at first.
 
     Returns:
         None.
 
     Raises:
-        NotImplementedError: If variables were to be cast when they are read.
-        ValueError: If it doesn't infer types.
+        ValueError: If it doesn't infer types where it has to, or the graph rewrite for mixed precision is enabled.
 
     Example:
         >>> tf.keras.mixed_precision.experimental.set_policy("infer")
     """
     global _global_policy
-    policy = policy if isinstance(policy, Policy) else Policy("infer" if policy is None else policy)
-    if not policy.name.startswith("infer"):
+    policy = policy if policy is None or isinstance(policy, Policy) else Policy(policy)
+    is_default = policy is None or policy.name == "infer" and not autocasting.v2_dtype_behavior_enabled()
+    if not is_default:
+        _check_if_mixed_precision_graph_rewrite_is_enabled()
+        if not (autocasting.v2_dtype_behavior_enabled() or policy.name.startswith("infer")):
+            raise ValueError(
+                f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them."
+            )
+    _global_policy = autocasting.default_policy = policy
+    loss_scale_state.using_default_mixed_precision_policy = is_default
+
+
+def _check_if_mixed_precision_graph_rewrite_is_enabled():
+    if loss_scale_state.mixed_precision_graph_rewrite_is_enabled:
         raise ValueError(
-            f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them."
+            "The graph rewrite for mixed precision is enabled already, and does what a policy would: use one of the two."
         )
-    _global_policy = policy
-    autocasting.default_policy = policy if policy.should_cast_variables else None
 
 
 @contextlib.contextmanager
 def policy_scope(policy):
     """A context with another global policy."""
     with contextlib.ExitStack() as at_end:
-        at_end.callback(set_policy, global_policy())
+        at_end.callback(set_policy, _global_policy)
         set_policy(policy)
         yield
 

@@ -72,8 +72,9 @@ class Adam(_Moments):
     def _create_slots(self, var_list):
         self._add_slots(var_list, "m", "v", *["vhat"] * self.amsgrad)
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         step, beta_1, beta_2, beta_1_power = self._decays(dtype)
         beta_2_power = math.pow(beta_2, step)
         prepared.update(
@@ -145,8 +146,9 @@ class Adamax(_Moments):
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Adamax", **kwargs):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         step, beta_1, beta_2, beta_1_power = self._decays(dtype)
         prepared.update(
             neg_scaled_lr=-prepared["lr_t"] / (1 - beta_1_power),
@@ -226,7 +228,8 @@ class Nadam(_Moments):
         self._m_cache_read = array.identity(self._m_cache)
         super()._prepare(var_list)
 
-    def _prepare_local(self, dtype, prepared):
+    def _prepare_local(self, var_device, dtype, apply_state):
+        prepared = apply_state[var_device, dtype]
         rate = array.identity(self._get_hyper("learning_rate", dtype))
         beta_1 = array.identity(self._get_hyper("beta_1", dtype))
         beta_2 = array.identity(self._get_hyper("beta_2", dtype))

@@ -83,8 +83,9 @@ class Adagrad(_MayLackSteps, _ByOneOp):
             start = initializers.Constant(self._initial_accumulator_value, dtype=var.dtype.base_dtype)
             self.add_slot(var, "accumulator", start)
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         prepared["epsilon"] = convert_to_tensor(self.epsilon, dtype)
         prepared["neg_lr"] = -prepared["lr_t"]
         prepared["zero"] = array.zeros((), dtype=dtypes.int64)
@@ -128,8 +129,9 @@ class Adadelta(_MayLackSteps, _ByOneOp):
     def _create_slots(self, var_list):
         self._add_slots(var_list, "accum_grad", "accum_var")
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         prepared["epsilon"] = convert_to_tensor(self.epsilon, dtype)
         prepared["rho"] = array.identity(self._get_hyper("rho", dtype))
 
@@ -171,8 +173,9 @@ class RMSprop(_MayLackSteps):
     def _create_slots(self, var_list):
         self._add_slots(var_list, "rms", *["momentum"] * self._momentum, *["mg"] * self.centered)
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         rho = array.identity(self._get_hyper("rho", dtype))
         prepared.update(
             neg_lr=-prepared["lr_t"],
@@ -292,8 +295,9 @@ class Ftrl(_ByOneOp):
             self.add_slot(var, "accumulator", start)
             self.add_slot(var, "linear")
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         for name in ("learning_rate_power", *_FTRL_RATES.values()):
             prepared[name] = array.identity(self._get_hyper(name, dtype))
         prepared["l2_shrinkage"] = math.cast(self._l2_shrinkage_regularization_strength, dtype)

@@ -40,8 +40,9 @@ class SGD(Optimizer):
         if self._momentum:
             self._add_slots(var_list, "momentum")
 
-    def _prepare_local(self, dtype, prepared):
-        super()._prepare_local(dtype, prepared)
+    def _prepare_local(self, var_device, dtype, apply_state):
+        super()._prepare_local(var_device, dtype, apply_state)
+        prepared = apply_state[var_device, dtype]
         prepared["momentum"] = array.identity(self._get_hyper("momentum", dtype))
 
     def _resource_apply_dense(self, grad, var):

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 
 from everflow.framework import attachments, dtypes, nest, strategy_context
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, init_scope, name_scope
+from everflow.framework.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    init_scope,
+    name_scope,
+)
 from everflow.keras import backend as K
 from everflow.keras import initializers
 from everflow.keras.engine import workers
@@ -189,7 +197,11 @@ class Optimizer(Trackable):
                     initializers.get(initializer), shape=var.shape, dtype=var.dtype.base_dtype
                 )
             with colocate_with(var):
-                made = {"name": f"{_slots_prefix(var)}/{slot_name}", "dtype": var.dtype.base_dtype, "trainable": False}
+                made = {
+                    "name": f"{_slots_prefix(var)}/{slot_name}",
+                    "dtype": var.dtype.base_dtype,
+                    "trainable": False,
+                }
                 slot = Variable(initializer, use_resource=True, **made)
             K.track_variable(slot)
             slots[slot_name] = slot
@@ -273,7 +285,7 @@ class Optimizer(Trackable):
 
     def apply_gradients(self, grads_and_vars, name=None):
         """An op that updates variables from pairs (gradient, variable) and counts the step."""
-        grads_and_vars = _with_gradients(grads_and_vars)
+        grads_and_vars = _filter_grads(grads_and_vars)
         var_list = [v for _, v in grads_and_vars]
         with name_scope(self._name):
             with init_scope():
@@ -325,23 +337,42 @@ class Optimizer(Trackable):
                 raise RuntimeError(
                     f"{var.name} has a constraint, which can't be kept when only some of its rows are updated (a sparse gradient)."
                 )
-            return _as_op(self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices))
-        update = self._resource_apply_dense(grad, var)
+            told = self._told(self._resource_apply_sparse)
+            return _as_op(self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices, **told))
+        update = self._resource_apply_dense(grad, var, **self._told(self._resource_apply_dense))
         if var.constraint is None:
             return _as_op(update)
         with control_dependencies([] if update is None else [update]):
             return _as_op(var.assign(var.constraint(var)))
 
-    def _prepare(self, var_list):
-        """Compute what is the same for all variables of a dtype, once for each dtype."""
-        self._prepared = {}
-        for dtype in dict.fromkeys(v.dtype.base_dtype for v in var_list):
-            self._prepared[dtype] = {}
-            self._prepare_local(dtype, self._prepared[dtype])
+    def _told(self, apply):
+        """What was prepared, for a method of a program's own that takes it."""
+        return {"apply_state": self._prepared} if "apply_state" in inspect.signature(apply).parameters else {}
 
-    def _prepare_local(self, dtype, prepared):
+    def _prepare(self, var_list):
+        """Compute what is the same for all variables of a device and dtype, once for each; {(device, dtype): {name: value}}."""
+        self._prepared = {}
+        for var in var_list:
+            for place in getattr(var, "devices", [var.device]):
+                self._prepare_for(place, var.dtype.base_dtype, self._prepared)
+        return self._prepared
+
+    def _prepare_for(self, var_device, dtype, apply_state):
+        if (var_device, dtype) not in apply_state:
+            apply_state[var_device, dtype] = {}
+            with device(var_device):
+                self._prepare_local(var_device, dtype, apply_state)
+
+    def _prepare_local(self, var_device, var_dtype, apply_state):
+        """Add what updates of variables of a device and dtype need; subclasses add more."""
         if "learning_rate" in self._hyper:
-            prepared["lr_t"] = array.identity(self._decayed_lr(dtype))
+            apply_state[var_device, var_dtype]["lr_t"] = array.identity(self._decayed_lr(var_dtype))
+
+    def _fallback_apply_state(self, var_device, var_dtype):
+        """The same for a device and dtype that nobody prepared for."""
+        apply_state: dict = {}
+        self._prepare_for(var_device, var_dtype, apply_state)
+        return apply_state[var_device, var_dtype]
 
     def _op_arguments(self, grad, var, slots, rates, **more):
         """What an op that updates a variable takes; `slots` and `rates` have our names by those of the op."""
@@ -351,18 +382,18 @@ class Optimizer(Trackable):
         return {"var": var.handle, **handles, **rates, "grad": grad, "use_locking": self._use_locking, **more}
 
     def _coefficients(self, var):
-        """What `_prepare_local` computed for the dtype of a variable."""
-        return self._prepared[var.dtype.base_dtype]
+        """What `_prepare_local` computed for the device and dtype of a variable."""
+        kind = var.device, var.dtype.base_dtype
+        return self._prepared.get(kind) or self._fallback_apply_state(*kind)
 
     def _resource_apply_dense(self, grad, handle):
         """An op that updates a variable from a gradient."""
         raise NotImplementedError
 
-    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices, **kwargs):
         """An op that updates rows of a variable; gradients of a row that is there several times are added up."""
-        rows, positions = array.unique(indices)
-        summed = math.unsorted_segment_sum(grad, positions, array.shape(rows)[0])
-        return self._resource_apply_sparse(summed, handle, rows)
+        summed, rows = _deduplicate_indexed_slices(grad, indices)
+        return self._resource_apply_sparse(summed, handle, rows, **kwargs)
 
     def _resource_apply_sparse(self, grad, handle, indices):
         """An op that updates rows of a variable, each of which is there once."""
@@ -392,6 +423,12 @@ class Optimizer(Trackable):
                 raise ValueError(
                     f"Invalid type {variable.dtype.base_dtype!r} for {variable.name}, expected: [{wanted}]."
                 )
+
+    def _with_loss_scale(self, loss_scale):
+        """This optimizer, for losses that are scaled."""
+        from everflow.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer  # an optimizer itself
+
+        return LossScaleOptimizer(self, loss_scale)
 
     # --- as data ----------------------------------------------------------------------------
 
@@ -480,7 +517,13 @@ def _as_op(update):
     return getattr(update, "op", update) if not executing_eagerly() else None
 
 
-def _with_gradients(grads_and_vars):
+def _deduplicate_indexed_slices(values, indices):
+    """(values, indices) in which each index is there once, with the sum of what was there for it."""
+    rows, positions = array.unique(indices)
+    return math.unsorted_segment_sum(values, positions, array.shape(rows)[0]), rows
+
+
+def _filter_grads(grads_and_vars):
     """The pairs that have a gradient; ValueError where none has."""
     grads_and_vars = tuple(grads_and_vars)
     if not grads_and_vars:

@@ -64,7 +64,7 @@ class LinearModel(Model):
         return self.activation(result) if self.activation is not None else result
 
     def get_config(self):
-        return {**written(self, self._arguments), "name": self.name, "dtype": self.dtype}
+        return {**written(self, self._arguments), "name": self.name, "trainable": self.trainable, "dtype": self.dtype}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

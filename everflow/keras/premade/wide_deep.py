@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import nest
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras import activations, optimizers
 from everflow.keras.engine.compiling import COMPILE_PARAMETERS
 from everflow.keras.engine.known_classes import deserialize
@@ -10,6 +11,7 @@ from everflow.keras.engine.training import Model
 from everflow.keras.generic import named_config
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.keras.premade.linear import LinearModel
+from everflow.ops.control_flow.grouping import group
 from everflow.platform.signatures import takes
 
 
@@ -26,6 +28,14 @@ class _PartedOptimizer(Optimizer):
         first, second = self._parts
         updates = first.get_updates(loss, [p for p in params if id(p) in ours])
         return updates + second.get_updates(loss, [p for p in params if id(p) not in ours])
+
+    def apply_gradients(self, grads_and_vars, name=None):
+        """An op that updates each variable by the optimizer of its model."""
+        ours = {id(weight) for weight in self._model.trainable_weights}
+        pairs = list(grads_and_vars)
+        parts = [[p for p in pairs if id(p[1]) in ours], [p for p in pairs if id(p[1]) not in ours]]
+        made = [optimizer.apply_gradients(part, name) for optimizer, part in zip(self._parts, parts) if part]
+        return made[-1] if executing_eagerly() else group(*made)
 
     weights = property(lambda self: [weight for part in self._parts for weight in part.weights])
 

@@ -206,3 +206,9 @@ class TimeseriesGenerator(Sequence):
     def to_json(self, **kwargs):
         """The generator as JSON."""
         return json.dumps({"class_name": self.__class__.__name__, "config": self.get_config()}, **kwargs)
+
+
+def _remove_long_seq(maxlen, seq, label):
+    """(sequences shorter than `maxlen`, their labels)."""
+    kept = [(x, y) for x, y in zip(seq, label) if len(x) < maxlen]
+    return [x for x, _ in kept], [y for _, y in kept]

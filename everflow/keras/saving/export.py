@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from everflow.formats.checkpoint import open_checkpoint
@@ -61,6 +62,8 @@ def export_saved_model(
     if serving_only:
         file_io.recursive_create_dir(os.path.join(saved_model_path, constants.ASSETS_DIRECTORY))
         saved_model.save_model(model, saved_model_path)
+        with contextlib.suppress(NotImplementedError):  # a model of a program's own class may have none
+            _write_config(model, saved_model_path)
         return
     if not model._is_graph_network:
         if type(model).__name__ == "Sequential":
@@ -90,6 +93,10 @@ def export_saved_model(
         with Graph().as_default():
             _add_graph(builder, model, mode, checkpoint, custom_objects or {}, config)
     builder.save(as_text)
+    _write_config(model, saved_model_path)
+
+
+def _write_config(model, saved_model_path):
     assets = os.path.join(saved_model_path, constants.ASSETS_DIRECTORY)
     file_io.recursive_create_dir(assets)
     file_io.write_string_to_file(os.path.join(assets, _CONFIG), model.to_json())
@@ -116,16 +123,16 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
         for i, _, key, _, _ in tree.saveables()
         if isinstance(tree.objects[i], Variable) and known.has(key)
     }
+    init_op = group(local_variables_initializer(), tables_initializer())
     builder.add_meta_graph(
         [{"train": tag_constants.TRAINING, "eval": tag_constants.EVAL, "serve": tag_constants.SERVING}[mode]],
         signature_def_map={name: signature},
-        main_op=group(local_variables_initializer(), tables_initializer()),
         saver=Saver(held, allow_empty=True),
     )
-    if train_op is not None:
-        meta = builder._saved_model.meta_graphs[-1]
-        key = constants.TRAIN_OP_SIGNATURE_KEY
-        meta.signature_def[key].CopyFrom(op_signature_def(train_op, key))
+    meta = builder._saved_model.meta_graphs[-1]
+    for key, op in ((constants.INIT_OP_SIGNATURE_KEY, init_op), (constants.TRAIN_OP_SIGNATURE_KEY, train_op)):
+        if op is not None:
+            meta.signature_def[key].CopyFrom(op_signature_def(op, key))
 
 
 def _supervised(clone, mode):

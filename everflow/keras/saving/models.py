@@ -37,14 +37,10 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
     if save_format in ("tf", "tensorflow"):
         saved_model.save_model(model, filepath, overwrite, include_optimizer, signatures)
         return
-    if (
-        not model._is_graph_network
-        and type(model).__name__ != "Sequential"
-        or (type(model).__name__ == "Sequential" and not model.built)
-    ):
+    if not model._is_graph_network and type(model).__name__ != "Sequential":
         raise NotImplementedError(
-            f"An HDF5 file holds a model as a graph of layers, and {model.name} has none: either a `call` of its own, or no "
-            'input shape yet. `save_weights` saves its weights, save_format="tf" a model with its traced functions.'
+            f"An HDF5 file holds a model as a graph of layers, and {model.name} has none, but a `call` of its own. "
+            '`save_weights` saves its weights, save_format="tf" a model with its traced functions.'
         )
     hdf5.save_model(model, filepath, overwrite, include_optimizer)
 

@@ -9,9 +9,11 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.saving import hdf5
 
+_HDF5_EXTENSIONS = [".h5", ".hdf5", ".keras"]
+
 
 def _is_hdf5_path(path):
-    return path.endswith((".h5", ".keras", ".hdf5"))
+    return path.endswith(tuple(_HDF5_EXTENSIONS))
 
 
 def _session():

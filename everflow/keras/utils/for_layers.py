@@ -37,7 +37,10 @@ def conv_input_length(output_length, filter_size, padding, stride):
     """The length of input that gives an output of this length."""
     if output_length is None:
         return None
-    pad = {"same": filter_size // 2, "valid": 0, "full": filter_size - 1}[padding]
+    pads = {"same": filter_size // 2, "valid": 0, "full": filter_size - 1}
+    if padding not in pads:
+        raise AssertionError(f"No padding of what a convolution was given is called {padding!r}")
+    pad = pads[padding]
     return (output_length - 1) * stride - 2 * pad + filter_size
 
 

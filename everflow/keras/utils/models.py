@@ -100,7 +100,7 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
     ids, count = (gpus, len(gpus)) if isinstance(gpus, (list, tuple)) else (range(gpus), gpus)
     if count <= 1:
         raise ValueError(f"`multi_gpu_model` spreads a model over two GPUs or more, not over gpus={gpus}.")
-    available = _devices()
+    available = [_normalize_device_name(name) for name in _get_available_devices()]
     wanted = ["/cpu:0"] + [f"/gpu:{i}" for i in ids]
     for name in wanted:
         if name not in available:
@@ -135,6 +135,11 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
     return Model(model.inputs, merged)
 
 
-def _devices():
-    names = [found.name for found in session_without_initializing().list_devices()]
-    return ["/" + ":".join(name.lower().replace("device:", "").split("/")[-1].split(":")) for name in names]
+def _get_available_devices():
+    """The full names of the devices of this process."""
+    return [found.name for found in session_without_initializing().list_devices()]
+
+
+def _normalize_device_name(name):
+    """The last part of a device's name, in small letters: `/gpu:1`."""
+    return "/" + name.lower().split("device:")[1]

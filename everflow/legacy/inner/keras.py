@@ -9,10 +9,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from everflow.framework import nest
+from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine.base_layer import snake_case as to_snake_case
 from everflow.keras.saving.json_data import default as get_json_type
 from everflow.keras.utils import for_layers
+from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.variables.variable import Variable
 
 __all__ = [
@@ -22,9 +26,10 @@ __all__ = [
     "get_reachable_from_inputs",
     "is_symbolic_tensor",
     "register_symbolic_tensor_type",
+    "_user_convertible_tensor_types",
     "to_snake_case",
 ]
-_symbolic_types: set[type] = set()
+_user_convertible_tensor_types: set[type] = set()
 
 
 def func_dump(func: Callable) -> tuple[str, tuple | None, tuple | None]:
@@ -77,9 +82,13 @@ def _following(thing: Any) -> list:
 
 def register_symbolic_tensor_type(cls: type) -> None:
     """Let objects of a class count as tensors of a graph."""
-    _symbolic_types.add(cls)
+    _user_convertible_tensor_types.add(cls)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
     """Whether something belongs to a graph rather than holding a value."""
-    return for_layers.is_symbolic_tensor(tensor) or isinstance(tensor, tuple(_symbolic_types))
+    if isinstance(tensor, Variable):
+        return not executing_eagerly()
+    if isinstance(tensor, (SparseTensor, RaggedTensor)):
+        return any(map(for_layers.is_symbolic_tensor, nest.flatten(tensor, expand_composites=True)))
+    return for_layers.is_symbolic_tensor(tensor) or isinstance(tensor, tuple(_user_convertible_tensor_types))

@@ -25,6 +25,8 @@ from everflow.framework.scopes import control_dependencies, executing_eagerly_ou
 from everflow.keras import backend as K
 from everflow.keras.engine.topology import refuse_legacy as assert_no_legacy_layers
 from everflow.keras.metrics import confusion
+from everflow.keras.metrics.curves import AUCCurve, AUCSummationMethod
+from everflow.keras.metrics.reductions import Reduction
 from everflow.keras.utils import for_layers
 from everflow.keras.utils.sequences import Sequence as KerasSequence
 from everflow.ops import array
@@ -76,6 +78,22 @@ def validate_kwargs(
     for name in kwargs:
         if name not in allowed_kwargs:
             raise TypeError(error_message, name)
+
+
+def slice_arrays(arrays: Any, start: Any = None, stop: int | None = None) -> Any:
+    """Part of each of some arrays, from `start` to `stop` or the rows that a list names; None for what has no parts."""
+    if arrays is None:
+        return [None]
+    if isinstance(start, list) and stop is not None:
+        raise ValueError(f"Rows are named by a list, or go from `start` to `stop`: not {start} and {stop}")
+    if hasattr(start, "shape"):
+        start = start.tolist()
+    if isinstance(arrays, list):
+        part = start if isinstance(start, list) else slice(start, stop)
+        return [x[part] if hasattr(x, "__getitem__") else None for x in arrays]
+    if isinstance(start, list):
+        return arrays[start]
+    return [None]  # as in TensorFlow, a single array has no parts from one row to another
 
 
 def serialize_keras_class_and_config(cls_name: str, cls_config: Mapping) -> dict[str, Any]:
@@ -178,9 +196,7 @@ class ListWrapper:
 
 def constant_value(pred: Any) -> bool | None:
     """Whether a condition is true, where it is known already; ValueError for what is no condition."""
-    if isinstance(pred, (Variable, Tensor)) and not (isinstance(pred, Tensor) and pred.dtype.is_bool):
-        return None
-    return smart_constant_value(pred)
+    return None if isinstance(pred, Variable) else smart_constant_value(pred)
 
 
 def are_all_symbolic_tensors(tensors: Sequence) -> bool:
@@ -250,14 +266,6 @@ def scale_loss_for_distribution(loss_value: Any) -> Any:
 # --- metrics_utils -------------------------------------------------------------------------------
 
 
-class Reduction(enum.Enum):
-    """How a metric makes one number of many."""
-
-    SUM = "sum"
-    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
-    WEIGHTED_MEAN = "weighted_mean"
-
-
 class ConfusionMatrix(enum.Enum):
     """The cells of a confusion matrix."""
 
@@ -267,33 +275,9 @@ class ConfusionMatrix(enum.Enum):
     FALSE_NEGATIVES = "fn"
 
 
-class _Named(enum.Enum):
-    @classmethod
-    def from_str(cls, key: str) -> Any:
-        """The member that the program names."""
-        for member in cls:
-            if key in (member.value, member.value.lower(), member.name.lower()):
-                return member
-        raise ValueError(f"{key!r} is none of {[member.value for member in cls]}")
-
-
-class AUCCurve(_Named):
-    """What an area lies under."""
-
-    ROC = "ROC"
-    PR = "PR"
-
-
-class AUCSummationMethod(_Named):
-    """How an area is summed up."""
-
-    INTERPOLATION = "interpolation"
-    MAJORING = "majoring"
-    MINORING = "minoring"
-
-
 assert_thresholds_range = confusion.check_thresholds
 _filter_top_k = confusion._only_top_k
+NEG_INF = confusion._NEGATIVE_INFINITY
 
 
 def parse_init_thresholds(thresholds: Any, default_threshold: float = 0.5) -> list:

@@ -95,7 +95,7 @@ def _get_default_scale(initializer: Any, input_dim: int) -> float:
 # --- the kernels -------------------------------------------------------------------------------
 
 
-def _rows(u: Any) -> Any:
+def _to_matrix(u: Any) -> Any:
     """A vector as a matrix of one row."""
     u = convert_to_tensor(u)
     if u.shape.rank not in (1, 2):
@@ -105,15 +105,22 @@ def _rows(u: Any) -> Any:
 
 def _differences(x: Any, y: Any) -> Any:
     """Each row of one matrix less each of another."""
-    x, y = _rows(x), _rows(y)
+    x, y = _align_matrices(x, y)
+    return x - y
+
+
+def _align_matrices(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two matrices with a further axis each, so that all rows of one meet all rows of the other."""
+    x, y = _to_matrix(x), _to_matrix(y)
     if x.shape[1] != y.shape[1]:
         raise ValueError(f"A kernel is of vectors of one length, not of {x.shape[1]} and {y.shape[1]}.")
-    return array.expand_dims(x, 1) - array.expand_dims(y, 0)
+    wide_x = array.tile(array.expand_dims(x, 1), [1, array.shape(y)[0], 1])
+    return wide_x, array.tile(array.expand_dims(y, 0), [array.shape(x)[0], 1, 1])
 
 
 def inner_product(u: Any, v: Any) -> Any:
     """The products of all rows of one matrix with those of another."""
-    return math.matmul(_rows(u), _rows(v), transpose_b=True)
+    return math.matmul(_to_matrix(u), _to_matrix(v), transpose_b=True)
 
 
 def exact_gaussian_kernel(x: Any, y: Any, stddev: float) -> Any:

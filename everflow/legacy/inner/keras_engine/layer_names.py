@@ -13,7 +13,7 @@ from everflow.keras.layers.normalization import BatchNormalization
 from everflow.keras.losses import sparse_categorical_crossentropy
 from everflow.keras.mixed_precision.policy import global_policy
 from everflow.keras.optimizers.adaptive import RMSprop
-from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.optimizers.optimizer import Optimizer, _var_key
 from everflow.legacy.inner.keras_utils import conv_kernel_mask
 from everflow.losses import sparse_softmax_cross_entropy
 from everflow.ops import array, math
@@ -29,6 +29,11 @@ LABEL_DTYPES_FOR_LOSSES = {sparse_softmax_cross_entropy: "int32", sparse_categor
 def policy_defaults_to_floatx() -> bool:
     """Whether layers that are given no type are of Keras's own: the policy doesn't take it from inputs."""
     return global_policy().name != "infer"
+
+
+def _get_slot_key_from_var(var: Any, slot_name: str) -> str:
+    """What an optimizer keeps a slot of a variable under."""
+    return f"{_var_key(var)}/{slot_name}"
 
 
 class RestoredOptimizer(Optimizer):
