@@ -87,5 +87,7 @@ def run_steps(extended, fn, iterator, iterations, initial_loop_values=None) -> M
     for name, reduce_op in made._last_step_outputs_reduce_ops.items():
         if reduce_op is None:
             value = made._last_step_outputs[name]
-            made._last_step_outputs[name] = extended._local_results(value)[0] if len(extended.worker_devices) == 1 else value
+            made._last_step_outputs[name] = (
+                extended._local_results(value)[0] if len(extended.worker_devices) == 1 else value
+            )
     return made

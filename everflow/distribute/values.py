@@ -15,8 +15,8 @@ from everflow.framework.conversion import (
     register_tensor_conversion_function,
 )
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_default_graph
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TypeSpec, type_spec_from_value
 from everflow.ops import array
 from everflow.ops.control_flow.grouping import group

@@ -11,6 +11,6 @@ from everflow.distribute.scheduler_resolvers import (  # noqa: F401
     KubernetesClusterResolver,
     SlurmClusterResolver,
 )
+from everflow.distribute.tpu_resolver import TPUClusterResolver  # noqa: F401
 
 UnionClusterResolver = UnionResolver
-from everflow.distribute.tpu_resolver import TPUClusterResolver  # noqa: F401

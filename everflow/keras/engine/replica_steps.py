@@ -85,7 +85,9 @@ class ReplicaSteps(EagerSteps):
 
         def of_all(parts):
             with self._strategy.scope():
-                outputs = self._strategy.extended.call_for_each_replica(of_replica, args=regroup(self._strategy.extended._device_map, parts))
+                outputs = self._strategy.extended.call_for_each_replica(
+                    of_replica, args=regroup(self._strategy.extended._device_map, parts)
+                )
                 if kind == "predict":
                     return [_joined(self._strategy.experimental_local_results(output)) for output in outputs]
                 total = self._strategy.reduce(ReduceOp.SUM, outputs[0])

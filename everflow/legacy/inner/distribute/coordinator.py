@@ -261,7 +261,12 @@ def _run_in_graph_client(
 
 
 def _configure_session_config_for_std_servers(
-    strategy: Any, eval_strategy: Any, session_config: ConfigProto | None, cluster_spec: Any, task_type: str, task_id: int
+    strategy: Any,
+    eval_strategy: Any,
+    session_config: ConfigProto | None,
+    cluster_spec: Any,
+    task_type: str,
+    task_id: int,
 ) -> None:
     chosen = eval_strategy if task_type == _TaskType.EVALUATOR else strategy
     if chosen:

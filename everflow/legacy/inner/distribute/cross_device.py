@@ -60,7 +60,9 @@ def copy_tensor_or_indexed_slices_to_device(value: Any, device: str) -> Any:
             return array.identity(value)
         shape = value.dense_shape
         return IndexedSlices(
-            array.identity(value.values), array.identity(value.indices), None if shape is None else array.identity(shape)
+            array.identity(value.values),
+            array.identity(value.indices),
+            None if shape is None else array.identity(shape),
         )
 
 

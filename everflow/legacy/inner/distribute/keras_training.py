@@ -158,7 +158,9 @@ def validate_per_replica_inputs(distribution_strategy: Any, x: Any) -> list:
     return parts
 
 
-def validate_distributed_dataset_inputs(distribution_strategy: Any, x: Any, y: Any, sample_weights: Any = None) -> tuple:
+def validate_distributed_dataset_inputs(
+    distribution_strategy: Any, x: Any, y: Any, sample_weights: Any = None
+) -> tuple:
     """(x, y, weights): the parts of each, or None."""
     return tuple(
         None if value is None else validate_per_replica_inputs(distribution_strategy, value)

@@ -113,7 +113,9 @@ def simple_broadcast(value: Any, destinations: Any, always_mirrored: bool = Fals
     return Mirrored(device_map, copies, logical_device)
 
 
-def _simple_reduce(per_replica_value: Any, reduce_to_device: str, accumulation_fn: Callable, reduce_op: ReduceOp) -> Any:
+def _simple_reduce(
+    per_replica_value: Any, reduce_to_device: str, accumulation_fn: Callable, reduce_op: ReduceOp
+) -> Any:
     parts = per_replica_value.values
     if not parts:
         raise ValueError("A value without parts can't be reduced")

@@ -41,7 +41,9 @@ def update_regroup(extended: Any, device_map: Any, updates: Any, group: bool) ->
 def validate_colocate_distributed_variable(v: Any, extended: Any) -> None:
     """Raise unless it is a variable with copies that a strategy made."""
     if not isinstance(v, DistributedVariable):
-        raise ValueError(f"colocate_vars_with takes a variable that has copies, made in the strategy's scope, not {v!r}")
+        raise ValueError(
+            f"colocate_vars_with takes a variable that has copies, made in the strategy's scope, not {v!r}"
+        )
     validate_colocate(v, extended)
 
 
@@ -127,7 +129,9 @@ class AggregatingVariable(Variable):
 
         def merge(strategy: Any, value: Any, *others: Any, **named: Any) -> Any:
             total = _apply_aggregation(strategy, value, self._aggregation, self._v)
-            return strategy.extended.update(self._v, lambda v, x: getattr(v, method)(x, *others, **named), args=(total,))
+            return strategy.extended.update(
+                self._v, lambda v, x: getattr(v, method)(x, *others, **named), args=(total,)
+            )
 
         return frame.replica_context.merge_call(merge, args=(value, *args), kwargs=kwargs)
 
