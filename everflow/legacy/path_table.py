@@ -72,6 +72,7 @@ python.distribute     distribution_strategy_context      : legacy.inner.distribu
 python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
                       collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
 python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions
+python.distribute     single_loss_example                : legacy.inner.distribute.examples
 python.distribute     input_lib                          : legacy.inner.distribute.input_library
 python.distribute     numpy_dataset                      : legacy.inner.distribute.numpy_input
 python.distribute     device_util                        : legacy.inner.distribute.device_names
