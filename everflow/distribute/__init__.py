@@ -26,4 +26,5 @@ add_names(
         ("GCEClusterResolver", "KubernetesClusterResolver", "SlurmClusterResolver"),
         "everflow.distribute.scheduler_resolvers",
     ),
+    TPUClusterResolver="everflow.distribute.tpu_resolver",
 )

@@ -13,6 +13,9 @@ class CrossDeviceOps:
     def reduce_implementation(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any: ...
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
+    _agg_small_grads_max_bytes: Any
+    _agg_small_grads_max_group: Any
+    _all_reduce_alg: Any
     _num_packs: Any
     def __init__(self, num_packs: ScalarLike | None = 1) -> None: ...
     def reduce_implementation(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any: ...
@@ -37,6 +40,9 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None: ...
 
 class NcclAllReduce(CrossDeviceOps):
+    _agg_small_grads_max_bytes: Any
+    _agg_small_grads_max_group: Any
+    _all_reduce_alg: Any
     _num_packs: Any
     def __init__(self, num_packs: ScalarLike | None = 1) -> None: ...
     def reduce_implementation(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any: ...

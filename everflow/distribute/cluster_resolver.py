@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import abc
 import json
 import os
 import re
 
 from everflow.cluster.cluster import ClusterSpec
+from everflow.framework.devices import DeviceSpec
 from everflow.framework.graph import Graph
 from everflow.framework.lazy_names import lazy_names
 from everflow.platform.signatures import takes
@@ -18,12 +20,21 @@ __getattr__, __dir__ = lazy_names(__name__, __file__)  # `tf.distribute` adds th
 
 def format_master_url(master, rpc_layer=None):
     """An address as a session target: "grpc://host:port"."""
-    if rpc_layer and master and "://" not in master:
-        return f"{rpc_layer}://{master}"
-    return master or ""
+    return f"{rpc_layer}://{master}" if rpc_layer else master
 
 
-class ClusterResolver:
+def get_accelerator_devices(master, config_proto):
+    """The devices of a target, asked over a session."""
+    with Session(master, graph=Graph(), config=config_proto) as session:
+        return session.list_devices()
+
+
+# What is counted as an accelerator, by the kind in a device's name.
+DEVICE_TYPE_REGEX = re.compile(r".*device:([^:]+).*")
+_NO_ACCELERATORS = ("CPU", "XLA_CPU", "XLA_GPU")
+
+
+class ClusterResolver(abc.ABC):
     """What a resolver offers; subclasses say where they get it from.
 
     Example:
@@ -36,26 +47,25 @@ class ClusterResolver:
     task_id = None
     rpc_layer = None
 
+    @abc.abstractmethod
     def cluster_spec(self):
         """The cluster, as a ClusterSpec."""
-        raise NotImplementedError("cluster_spec is not implemented")
 
+    @abc.abstractmethod
     def master(self, task_type=None, task_id=None, rpc_layer=None):
         """The target for a session on a task, by default on this one."""
-        raise NotImplementedError("master is not implemented")
 
     environment = property(lambda self: "", doc='Where the program runs: "" or "google".')
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         """How many accelerators a task has, by kind; those of the target, asked over a session."""
-        target = self.master(task_type, task_id)
-        with Session(target, graph=Graph(), config=config_proto) as session:
-            found = [re.search(r"/job:([^/]+)/.*/task:(\d+)/device:([A-Z]+):", d.name) for d in session.list_devices()]
         counts: dict[str, int] = {}
-        for match in found:
-            job, task, kind = match.groups()
-            if kind not in ("CPU", "XLA_CPU") and task_type in (None, job) and task_id in (None, int(task)):
-                counts[kind] = counts.get(kind, 0) + 1
+        for found in get_accelerator_devices(self.master(task_type, task_id), config_proto):
+            place, match = DeviceSpec.from_string(found.name), DEVICE_TYPE_REGEX.match(found.name)
+            if match is None or match.group(1) in _NO_ACCELERATORS:
+                continue
+            if task_type in (None, place.job) and task_id in (None, place.task):
+                counts[match.group(1)] = counts.get(match.group(1), 0) + 1
         return counts
 
 
@@ -148,12 +158,15 @@ class TFConfigClusterResolver(ClusterResolver):
     task_type = _setting("task_type", lambda config: config.get("task", {}).get("type"), str)
     task_id = _setting("task_id", lambda config: config.get("task", {}).get("index"), int)
     rpc_layer = _setting("rpc_layer", lambda config: config.get("rpc_layer"))
-    environment = _setting("environment", lambda config: config.get("environment", ""), settable=False)
+    environment = _setting("environment", lambda config: None, settable=False)
 
     def cluster_spec(self):
         return ClusterSpec(self._config().get("cluster", {}))
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):
+        config = self._config()
+        if "session_master" in config:
+            return config["session_master"]
         cluster = self.cluster_spec()
         if not cluster.as_dict() or (len(cluster.jobs) == 1 and cluster.num_tasks(cluster.jobs[0]) == 1):
             return ""  # a cluster of one is this process
@@ -163,6 +176,15 @@ class TFConfigClusterResolver(ClusterResolver):
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return super().num_accelerators(task_type, task_id, config_proto or config_pb2.ConfigProto())
+
+
+def _of_the_first(name):
+    """A property of a union: what was said of it, else what the first resolver says."""
+
+    def get(self):
+        return getattr(self._resolvers[0], name) if self._said[name] is None else self._said[name]
+
+    return property(get, lambda self, value: self._said.update({name: value}))
 
 
 class UnionResolver(ClusterResolver):
@@ -175,7 +197,7 @@ class UnionResolver(ClusterResolver):
     Example:
         >>> a = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": ["host:1"]}))
         >>> tf.distribute.cluster_resolver.UnionResolver(a, a).cluster_spec().num_tasks("worker")
-        1
+        2
     """
 
     def __init__(self, *args, **kwargs):
@@ -188,9 +210,9 @@ class UnionResolver(ClusterResolver):
             if not isinstance(resolver, ClusterResolver):
                 raise TypeError(f"A union takes cluster resolvers only, not {resolver!r}")
         self._resolvers = args
-        self.rpc_layer = kwargs.get("rpc_layer")
-        self.task_type = kwargs.get("task_type")
-        self.task_id = kwargs.get("task_id")
+        self._said = {name: kwargs.get(name) for name in ("rpc_layer", "task_type", "task_id")}
+
+    rpc_layer, task_type, task_id = (_of_the_first(name) for name in ("rpc_layer", "task_type", "task_id"))
 
     def cluster_spec(self):
         joined: dict = {}
@@ -199,7 +221,7 @@ class UnionResolver(ClusterResolver):
             for job, tasks in spec.as_dict().items():
                 held = joined.setdefault(job, [] if isinstance(tasks, list) else {})
                 if isinstance(tasks, list) and isinstance(held, list):
-                    held += [t for t in tasks if t not in held]
+                    held += tasks
                     continue
                 held = joined[job] = dict(enumerate(held)) if isinstance(held, list) else held
                 named = dict(enumerate(tasks)) if isinstance(tasks, list) else tasks
@@ -212,7 +234,8 @@ class UnionResolver(ClusterResolver):
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):
         if task_type is not None and task_id is not None:
-            return format_master_url(self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer)
+            address = self.cluster_spec().task_address(task_type, task_id)
+            return format_master_url(address, rpc_layer or self._said["rpc_layer"])
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     environment = property(lambda self: self._resolvers[0].environment)
@@ -221,72 +244,4 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
 
-class TPUClusterResolver(ClusterResolver):
-    """The address of a TPU's host: `grpc://host:port`, or an empty string for this process, where a program can do without.
-    TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
-
-    Args:
-        tpu: The address, or a list of them.
-        zone: The zone in Google Cloud.
-        project: The project in Google Cloud.
-        job_name: The job of the TPU's hosts.
-        coordinator_name: The job of this process.
-        coordinator_address: The address of this process.
-        credentials: What Google Cloud is asked with.
-        service: What Google Cloud is asked by.
-        discovery_url: Where that is found.
-
-    Example:
-        >>> tf.distribute.cluster_resolver.TPUClusterResolver("grpc://10.0.0.1:8470").master()
-        'grpc://10.0.0.1:8470'
-    """
-
-    @takes(
-        """tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None, coordinator_address=None,
-        credentials="default", service=None, discovery_url=None""",
-    )
-    def __init__(self, tpu, job_name, coordinator_name, coordinator_address, **of_the_cloud):
-        if isinstance(tpu, list):
-            if len(tpu) != 1:
-                raise NotImplementedError(f"One session can use one TPU, not {len(tpu)}: {tpu}")
-            tpu = tpu[0]
-        tpu = os.environ.get("TPU_NAME") if tpu is None else tpu
-        if tpu is None:
-            raise ValueError("No TPU Name was given: pass it as `tpu`")
-        self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
-        self._is_address = self._tpu.startswith("grpc://")
-        known = self._is_address or self._tpu in ("", "local") or "://" in self._tpu or self._tpu.startswith("/bns")
-        if not known:
-            raise NotImplementedError(
-                f"Everflow can't look up the address of the TPU {self._tpu!r}; give it as grpc://host:port."
-            )
-        self._job_name = job_name
-        self._coordinator = (coordinator_name, coordinator_address) if coordinator_address else None
-        self.task_type, self.task_id = job_name, 0
-        self.rpc_layer = "grpc" if self._is_address else None
-
-    environment = property(lambda self: "" if self._is_address else "google")
-
-    def cluster_spec(self):
-        """The TPU's host as a cluster of one task; None where there is no address."""
-        if not self._is_address:
-            return None
-        jobs = {self._job_name: [self._tpu.removeprefix("grpc://")]}
-        if self._coordinator:
-            name, address = self._coordinator
-            jobs[name or "coordinator"] = [address]
-        return ClusterSpec(jobs)
-
-    def master(self, task_type=None, task_id=None, rpc_layer=None):
-        return self._tpu
-
-    def get_master(self):
-        return self.master()
-
-    def get_job_name(self):
-        """None: the job's name matters where there is a cluster of Google's own."""
-        return None
-
-    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
-        counted = super().num_accelerators(task_type, task_id, config_proto)
-        return {"TPU": counted.get("TPU", 0)}
+UnionClusterResolver = UnionResolver  # its name inside TensorFlow

@@ -6,6 +6,7 @@ all replicas has a `SingleDeviceMap`; where the replicas of a worker share a dev
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -59,6 +60,9 @@ def current_device() -> str:
     graph, op = get_default_graph(), _StandIn()
     graph._apply_device_functions(op)
     return full_device(op.device) if op.device and executing_eagerly() else op.device
+
+
+LogicalDeviceSpec = collections.namedtuple("LogicalDeviceSpec", "device_map logical_device")
 
 
 class DeviceMap:

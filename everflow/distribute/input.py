@@ -98,6 +98,10 @@ class InputWorkers:
         return f"{type(self).__name__}:{{\n{rows}\n  device_map: {self._device_map}}}"
 
 
+def _without_rows(shape, dtype):
+    return array.zeros([0 if size is None else size for size in shape.as_list()], dtype)
+
+
 class _Calls:
     """A function in an iterator's place: each element is what it gives."""
 
@@ -152,8 +156,18 @@ class DistributedIterator:
                 before = [] if executing_eagerly() else [nest.flatten(p)[0] for p in parts[-1:]]
                 # One after the other, so that the first replica has the first part.
                 with control_dependencies(before), device(where):
-                    parts.append(iterator.get_next(name))
+                    parts.append(self._part(iterator, index, name) if parts else iterator.get_next(name))
         return regroup(self._input_workers.device_map, parts)
+
+    def _part(self, iterator, index, name):
+        """The next part; where the data ends in the middle of an element, one without rows."""
+        try:
+            return iterator.get_next(name)
+        except OutOfRangeError:
+            shapes = get_output_shapes(self._datasets[index])
+            if all(shape.rank and shape[0] is not None and shape.is_fully_defined() for shape in nest.flatten(shapes)):
+                raise  # All parts have as many rows.
+            return nest.map_structure(_without_rows, shapes, get_output_types(self._datasets[index]))
 
     def __iter__(self):
         return self

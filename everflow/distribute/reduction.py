@@ -65,7 +65,7 @@ class ReductionToOneDevice(CrossDeviceOps):
             list(per_replica_value.values) if isinstance(per_replica_value, DistributedValues) else [per_replica_value]
         )
         with device(self.reduce_to_device or devices[0]):
-            if self.accumulation_fn is None:
+            if self.accumulation_fn is None or any(isinstance(part, IndexedSlices) for part in parts):
                 total = reduced(reduce_op, parts)
             else:
                 total = self.accumulation_fn(parts)
@@ -77,8 +77,11 @@ class ReductionToOneDevice(CrossDeviceOps):
 class AllReduceCrossDeviceOps(CrossDeviceOps):
     """Adds up on every device that wants the result: all of them get the same, without a middle man."""
 
-    def __init__(self, num_packs=1):
-        self._num_packs = num_packs
+    def __init__(self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
+        self._all_reduce_alg, self._num_packs = all_reduce_alg, num_packs
+        # How gradients would be packed for the way: values of one memory need no packing.
+        self._agg_small_grads_max_bytes = agg_small_grads_max_bytes
+        self._agg_small_grads_max_group = agg_small_grads_max_group
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations):
         parts = (
@@ -99,6 +102,9 @@ class NcclAllReduce(AllReduceCrossDeviceOps):
         1
     """
 
+    def __init__(self, num_packs=1):
+        super().__init__("nccl", num_packs)
+
 
 class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
     """An all-reduce; torch moves the values, whatever carries them.
@@ -111,6 +117,9 @@ class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
         >>> strategy.num_replicas_in_sync
         1
     """
+
+    def __init__(self, num_packs=1):
+        super().__init__("hierarchical_copy", num_packs)
 
 
 def mirrored_on(devices, make):

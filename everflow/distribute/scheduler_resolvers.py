@@ -54,9 +54,12 @@ class SlurmClusterResolver(_Asking):
         self._rank = int(os.environ["SLURM_PROCID"])
         self.rpc_layer = rpc_layer
 
+    def _resolve_hostnames(self):
+        return _slurm_hosts()
+
     def cluster_spec(self):
         """The cluster; from now on this task knows its place, and sees its GPUs only."""
-        places = [(host, i) for host in _slurm_hosts() for i in range(self._tasks_per_node)]
+        places = [(host, i) for host in self._resolve_hostnames() for i in range(self._tasks_per_node)]
         cluster, rank = {}, 0
         for job, count in self._jobs.items():
             cluster[job] = [f"{host}:{self._port_base + i}" for host, i in places[rank : rank + count]]

@@ -26,11 +26,13 @@ from everflow.distribute.values import (
     value_container,
 )
 from everflow.framework import nest
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import device, get_default_graph
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import grouping
+from everflow.ops.gradients.custom import custom_gradient
 from everflow.ops.variables.scope import variable_creator_scope
 
 
@@ -413,8 +415,17 @@ class ReplicaContext:
         def reduce_all(strategy, *flat):
             return [strategy.extended.reduce_to(reduce_op, v, v) for v in flat]
 
-        flat = self.merge_call(reduce_all, args=nest.flatten(value))
-        return nest.pack_sequence_as(value, flat)
+        def merged(*flat):
+            return self.merge_call(reduce_all, args=flat)
+
+        @custom_gradient
+        def differentiable(*flat):
+            # What one replica adds is in the result of all.
+            return merged(*flat), lambda *grads: self.all_reduce(reduce_op, list(grads))
+
+        flat = nest.flatten(value)
+        is_dense = not any(isinstance(v, IndexedSlices) for v in flat)
+        return nest.pack_sequence_as(value, (differentiable if is_dense else merged)(*flat))
 
     def __enter__(self):
         self._entered = context.entered(context.Frame(self._strategy, self))

@@ -6,7 +6,7 @@ import functools
 import operator
 
 from everflow.distribute import context
-from everflow.distribute.device_maps import full_device
+from everflow.distribute.device_maps import LogicalDeviceSpec, full_device
 from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
 from everflow.framework.conversion import (
@@ -202,6 +202,8 @@ def devices_of(destinations) -> list[str]:
     """The devices that a name, a list of names, a value or a variable stands for."""
     if isinstance(destinations, str):
         return [full_device(destinations)]
+    if isinstance(destinations, LogicalDeviceSpec):
+        return list(destinations.device_map.logical_to_actual_devices(destinations.logical_device))
     if isinstance(destinations, (list, tuple)):
         return [full_device(d) for d in destinations]
     if isinstance(destinations, (DistributedValues, DistributedVariable)):

@@ -86,12 +86,15 @@ python.distribute     distribute_lib distribution_strategy_context mirrored_stra
 python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
 python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
                       collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
+python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions
+python.distribute     single_loss_example                : legacy.inner.distribute.examples
 python.distribute     input_lib                          : legacy.inner.distribute.input_library
 python.distribute     numpy_dataset                      : legacy.inner.distribute.numpy_input
 python.distribute     device_util                        : legacy.inner.distribute.device_names
 python.distribute     multi_worker_util                  : legacy.inner.distribute.multi_worker
 python.distribute     shared_variable_creator            : legacy.inner.distribute.shared_variables
 python.distribute     cross_device_utils                 : legacy.inner.distribute.cross_device
+python.distribute     distribute_coordinator             : legacy.inner.distribute.coordinator
 python.distribute     distribute_coordinator_context     : legacy.inner.distribute.worker_contexts
 python.distribute     distribute_config                  : contrib.distribute
 python.distribute     values                             : distribute.values distribute.device_maps legacy.inner.distribute.value_parts
@@ -100,7 +103,11 @@ python.framework      combinations                       : legacy.inner.distribu
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
 python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
 python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
-python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers
+python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers distribute.tpu_resolver \
+                                                           legacy.inner.distribute.resolver_names
+python.distribute.cluster_resolver cluster_resolver      : distribute.cluster_resolver
+python.distribute.cluster_resolver tfconfig_cluster_resolver : distribute.cluster_resolver legacy.inner.distribute.resolver_names
+python.distribute.cluster_resolver tpu_cluster_resolver  : distribute.tpu_resolver
 python.distribute     all_reduce                         : distribute.all_reduce
 python.distribute     collective_all_reduce_strategy     : contrib.distribute distribute.collective
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
@@ -529,6 +536,7 @@ compiler.xla          xla_data_pb2                       : protos.xla_data_pb2
 
 # Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
 SAME = frozenset(
+    "python.distribute.cluster_resolver.cluster_resolver python.distribute.cluster_resolver.tpu_cluster_resolver "
     "python.tf2 python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
     "tools.compatibility.tf_upgrade_v2_main tools.compatibility.tf_upgrade_v2".split()
 )

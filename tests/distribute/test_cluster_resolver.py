@@ -50,9 +50,9 @@ def test_union():
 
 def test_accelerators_are_asked_of_the_task():
     server = tf.train.Server.create_local_server()
-    resolver = resolvers.ClusterResolver()
-    resolver.master = lambda *_: server.target
-    assert all(kind == "GPU" for kind in resolver.num_accelerators())
+    resolver = resolvers.SimpleClusterResolver(tf.train.ClusterSpec({}), master=server.target)
+    counted = resolvers.ClusterResolver.num_accelerators(resolver)
+    assert all(kind == "GPU" for kind in counted)
     server._stop()
 
 

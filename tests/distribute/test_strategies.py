@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 TWO = tf.ConfigProto(device_count={"CPU": 2})
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
@@ -173,3 +174,35 @@ def test_what_makes_no_strategy():
         tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"]).reduce(SUM, tf.constant(1.0))
     with pytest.raises(ValueError):
         tf.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(3)
+
+
+def test_a_reduction_over_replicas_has_a_gradient(strategy):
+    def slope():
+        x = tf.constant(4.0)
+        return tf.gradients(tf.distribute.get_replica_context().all_reduce(SUM, 2.0 * x), x)[0]
+
+    assert run(list(strategy.experimental_run_v2(slope).values)) == [[4.0, 4.0]]
+
+
+def test_steps_in_a_loop(strategy):
+    iterator = strategy.make_input_fn_iterator(lambda _: tf.data.Dataset.range(10))
+    with strategy.scope():
+
+        def step(context, inputs):
+            values = strategy.extended.call_for_each_replica(tf.to_float, args=(inputs,))
+            context.set_last_step_output("sum", values, SUM)
+            context.set_non_tensor_output("names", ["a"])
+            return tf.group(*values.values)
+
+        made = strategy.extended.experimental_run_steps_on_iterator(step, iterator, 2, {"sum": tf.constant(0.0)})
+    assert made.non_tensor_outputs == {"names": ["a"]}
+    with tf.Session(config=TWO) as sess:
+        sess.run(iterator.initialize())
+        assert sess.run([made.run_op, made.last_step_outputs])[1] == {"sum": 5.0}
+
+
+def test_data_that_ends_in_the_middle_of_an_element():
+    with eager_mode():
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+        dataset = strategy.experimental_distribute_dataset(tf.data.Dataset.range(3).batch(2))
+        assert [[v.numpy().tolist() for v in element.values] for element in dataset] == [[[0], [1]], [[2], []]]

@@ -116,3 +116,17 @@ def test_fitting_keeps_the_copies_of_weights_equal():
         model.fit(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
         first, second = strategy.experimental_local_results(model.weights[0])
         np.testing.assert_array_equal(first.numpy(), second.numpy())
+
+
+@pytest.mark.parametrize("name", ["mirrored", "one device"])
+@pytest.mark.parametrize("mode", [tf.Graph().as_default, eager_mode])
+def test_optimizers_of_tf_train(name, mode):
+    with mode():
+        strategy = _STRATEGIES[name]()
+        with strategy.scope():
+            model = _model()
+            model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
+            before = model.get_weights()[0]
+            model.fit(_X, _Y, batch_size=2, epochs=1, verbose=0)
+            assert not np.allclose(before, model.get_weights()[0])
+            assert tf.keras.backend.get_value(model.optimizer.iterations) == 2

@@ -4,7 +4,6 @@ from everflow.distribute.cluster_resolver import (  # noqa: F401
     ClusterResolver,
     SimpleClusterResolver,
     TFConfigClusterResolver,
-    TPUClusterResolver,
     UnionResolver,
 )
 from everflow.distribute.scheduler_resolvers import (  # noqa: F401
@@ -12,5 +11,6 @@ from everflow.distribute.scheduler_resolvers import (  # noqa: F401
     KubernetesClusterResolver,
     SlurmClusterResolver,
 )
+from everflow.distribute.tpu_resolver import TPUClusterResolver  # noqa: F401
 
 UnionClusterResolver = UnionResolver

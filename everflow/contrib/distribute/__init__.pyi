@@ -6,6 +6,9 @@ import everflow as _tf
 from everflow._typing import Any, Callable, NamedTuple, ScalarLike, Self
 
 class AllReduceCrossDeviceOps(_tf.distribute.CrossDeviceOps):
+    _agg_small_grads_max_bytes: Any
+    _agg_small_grads_max_group: Any
+    _all_reduce_alg: Any
     _num_packs: Any
     def __init__(self, all_reduce_alg: str | None = 'nccl', num_packs: ScalarLike | None = 1, agg_small_grads_max_bytes: ScalarLike | None = 0, agg_small_grads_max_group: ScalarLike | None = 10) -> None: ...
     def reduce_implementation(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any: ...

@@ -17,6 +17,7 @@ from everflow.keras.engine.sequential import Sequential as _Sequential
 from everflow.keras.engine.training import Model as _Model
 from everflow.keras.layers.advanced_activations import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from everflow.keras.layers.attention import AdditiveAttention, Attention
+from everflow.keras.layers.attention import BaseDenseAttention as _BaseDenseAttention
 from everflow.keras.layers.conv_recurrent import ConvLSTM2D
 from everflow.keras.layers.convolutional import (
     Conv1D,
@@ -118,6 +119,7 @@ _register_classes(
     **{_name: _value for _name, _value in vars().items() if isinstance(_value, type) and not _name.startswith("_")}
 )
 _register_classes(Model=_Model, Network=_Network, Sequential=_Sequential, TensorFlowOpLayer=_TensorFlowOpLayer)
+_register_classes(BaseDenseAttention=_BaseDenseAttention)
 # Names of layers that other versions of Keras write.
 _register_classes(BatchNormalizationV1=BatchNormalization, BatchNormalizationV2=BatchNormalization)
 

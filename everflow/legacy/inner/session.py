@@ -7,7 +7,10 @@ from typing import Any
 
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
+from everflow.runtime.devices import DeviceAttributes
 from everflow.runtime.fetches import FetchPlan
+
+_DeviceAttributes = DeviceAttributes
 
 
 class _GraphOnly:

@@ -16,7 +16,6 @@ from everflow.ops.variables.options import VariableAggregation
 from everflow.ops.variables.variable import Variable
 
 DistributedVarOp = collections.namedtuple("DistributedVarOp", "name graph traceback type")
-LogicalDeviceSpec = collections.namedtuple("LogicalDeviceSpec", "device_map logical_device")
 
 
 def is_distributed_variable(v: Any) -> bool:
