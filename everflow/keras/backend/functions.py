@@ -15,6 +15,7 @@ from everflow.keras.backend.values import flatten_to_tensors, is_sparse
 from everflow.ops.array import identity
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.functions.wrapped import pruned
+from everflow.ops.ragged.value import RaggedTensorValue
 from everflow.ops.variables.variable import Variable
 
 _SESSION_ARGUMENTS = ("feed_dict", "fetches", "options", "run_metadata")
@@ -136,6 +137,8 @@ def _value_to_feed(tensor, value):
         if hasattr(value, "tocoo"):
             matrix = value.tocoo()
             value = SparseTensorValue(np.stack([matrix.row, matrix.col], axis=1), matrix.data, matrix.shape)
+        return value
+    if isinstance(value, RaggedTensorValue):
         return value
     return dense(value, tensor.dtype.base_dtype.as_numpy_dtype)
 

@@ -267,7 +267,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
         inputs = _as_tensors(inputs)
         if executing_eagerly():
-            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs)):
+            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs, expand_composites=True)):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
                     return self(inputs, *args, **kwargs)
@@ -441,6 +441,15 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         if isinstance(shapes, (TensorShape, tuple)):
             return TensorSpec(shapes, dtype)
         return nest.map_structure(lambda shape: TensorSpec(shape, dtype), shapes)
+
+    def _maybe_create_attribute(self, name, default_value):
+        """Set an attribute that isn't there yet."""
+        if not hasattr(self, name):
+            setattr(self, name, default_value)
+
+    def _gather_children_attribute(self, attribute):
+        """What the layers inside have under a name, in one list."""
+        return [item for layer in self._nested_layers() for item in getattr(layer, attribute)]
 
     def get_config(self):
         """What it takes to make such a layer again, as plain data."""

@@ -477,7 +477,7 @@ class Compiling:
                 if not self.run_eagerly:
                     raise
                 # The shapes of what a dynamic layer makes are seen on data.
-                outputs = self(nest.map_structure(convert_to_tensor, inputs))
+                outputs = self(nest.map_structure(_as_model_input, inputs))
         self._note_inputs_and_outputs(tensors, names, outputs)
 
     def _check_arguments_of_call(self):
@@ -509,6 +509,12 @@ class Compiling:
 
 def _is_several(inputs):
     return isinstance(inputs, (list, tuple)) and bool(inputs) and not isinstance(inputs[0], (int, float, list))
+
+
+def _as_model_input(value):
+    """Data as a tensor of the type that a placeholder for it would have."""
+    tensor = convert_to_tensor(value)
+    return math.cast(tensor, K.floatx()) if tensor.dtype.is_floating else tensor
 
 
 def _placeholder_like(value, name):
