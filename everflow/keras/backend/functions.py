@@ -55,7 +55,7 @@ class GraphExecutionFunction:
         # Of the graph that it was drawn in, which needn't be the default one now.
         session = get_session((self.updates_op,))
         feeds, values = [], []
-        for tensor, value in zip(self.inputs, nest.flatten(inputs)):
+        for tensor, value in zip(self.inputs, _flat_values(inputs)):
             if value is None:
                 raise ValueError(f"A Keras function needs a value for each input; that of {tensor.name} is None.")
             feeds.append(tensor)
@@ -113,6 +113,15 @@ class EagerExecutionFunction:
         ]
         results = self._function(*values)
         return nest.pack_sequence_as(self._structure, [result.numpy() for result in results])
+
+
+def _flat_values(inputs):
+    """The values that are fed; a sparse one, though it is a tuple, is one."""
+    if isinstance(inputs, SparseTensorValue):
+        return [inputs]
+    if isinstance(inputs, (list, tuple)):
+        return [value for part in inputs for value in _flat_values(part)]
+    return nest.flatten(inputs)
 
 
 def _identity(tensor):

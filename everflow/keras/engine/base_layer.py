@@ -554,7 +554,7 @@ def _default_initializer(name, dtype):
 
 
 def _made_by(initializer):
-    return initializer(dtype=None) if isinstance(initializer, type) else initializer
+    return initializer() if isinstance(initializer, type) else initializer
 
 
 def _as_tensors(inputs):
