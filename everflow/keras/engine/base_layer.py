@@ -37,6 +37,7 @@ from everflow.keras.engine.autocast_variable import AutoCastVariable
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
+from everflow.keras.engine.layer_inner_names import LayerInnerNames
 from everflow.keras.engine.layer_losses import LayerLosses, runs_at_once
 from everflow.keras.engine.node import has_history
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
@@ -54,7 +55,7 @@ _KNOWN_ARGUMENTS = frozenset(
 )
 
 
-class Layer(TrackedAttributes, LayerLosses, Connections, Module):
+class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module):
     """Base class of layers: subclasses make weights in `build(input_shape)` and compute in `call(inputs)`.
 
     Args:
@@ -74,7 +75,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         ([2], ['scale/scale:0'])
     """
 
-    _saved_kind = "_tf_keras_layer"  # what it is called in SavedModels
+    _object_identifier = "_tf_keras_layer"  # what it is called in SavedModels
     _compute_output_and_mask_jointly = False  # whether `call` sets the masks of its outputs
 
     @untracked
@@ -441,15 +442,6 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         if isinstance(shapes, (TensorShape, tuple)):
             return TensorSpec(shapes, dtype)
         return nest.map_structure(lambda shape: TensorSpec(shape, dtype), shapes)
-
-    def _maybe_create_attribute(self, name, default_value):
-        """Set an attribute that isn't there yet."""
-        if not hasattr(self, name):
-            setattr(self, name, default_value)
-
-    def _gather_children_attribute(self, attribute):
-        """What the layers inside have under a name, in one list."""
-        return [item for layer in self._nested_layers() for item in getattr(layer, attribute)]
 
     def get_config(self):
         """What it takes to make such a layer again, as plain data."""
