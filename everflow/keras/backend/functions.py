@@ -15,6 +15,7 @@ from everflow.keras.backend.values import flatten_to_tensors, is_sparse
 from everflow.ops.array import identity
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.functions.wrapped import pruned
+from everflow.ops.ragged.value import RaggedTensorValue
 from everflow.ops.variables.variable import Variable
 
 _SESSION_ARGUMENTS = ("feed_dict", "fetches", "options", "run_metadata")
@@ -54,7 +55,7 @@ class GraphExecutionFunction:
         # Of the graph that it was drawn in, which needn't be the default one now.
         session = get_session((self.updates_op,))
         feeds, values = [], []
-        for tensor, value in zip(self.inputs, _flat(inputs)):
+        for tensor, value in zip(self.inputs, _flat_values(inputs)):
             if value is None:
                 raise ValueError(f"A Keras function needs a value for each input; that of {tensor.name} is None.")
             if is_sparse(tensor):
@@ -118,11 +119,13 @@ class EagerExecutionFunction:
         return nest.pack_sequence_as(self._structure, [result.numpy() for result in results])
 
 
-def _flat(values):
-    """Values in a row, of lists and dicts; a sparse one, a tuple itself, is one value."""
-    if isinstance(values, (list, tuple)) and not isinstance(values, SparseTensorValue):
-        return [flat for value in values for flat in _flat(value)]
-    return nest.flatten(values) if isinstance(values, dict) else [values]
+def _flat_values(inputs):
+    """The values that are fed; a sparse one, though it is a tuple, is one."""
+    if isinstance(inputs, SparseTensorValue):
+        return [inputs]
+    if isinstance(inputs, (list, tuple)):
+        return [value for part in inputs for value in _flat_values(part)]
+    return nest.flatten(inputs)
 
 
 def _identity(tensor):
@@ -147,6 +150,8 @@ def _value_to_feed(tensor, value):
         if hasattr(value, "tocoo"):
             matrix = value.tocoo()
             value = SparseTensorValue(np.stack([matrix.row, matrix.col], axis=1), matrix.data, matrix.shape)
+        return value
+    if isinstance(value, RaggedTensorValue):
         return value
     return dense(value, tensor.dtype.base_dtype.as_numpy_dtype)
 

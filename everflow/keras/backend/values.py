@@ -115,7 +115,10 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
         if sparse:
             return sparse_placeholder(dtype, shape=shape, name=name)
         if ragged:
-            return ragged_placeholder(dtype=dtype, ragged_rank=len(shape) - 1, name=name)
+            sizes = list(shape)[1:]
+            # Axes are ragged up to the first of a known size.
+            rank = next((i for i, size in enumerate(sizes) if size is not None), len(sizes))
+            return ragged_placeholder(dtype=dtype, ragged_rank=rank, value_shape=sizes[rank:], name=name)
         return constant_ops.placeholder(dtype, shape=shape, name=name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras.engine import data_checks, workers
+from everflow.keras.engine.batch_values import is_composite, row_count
 from everflow.platform import logging
 
 
@@ -62,8 +63,10 @@ class ArrayBatches(Batches):
         self.inputs, self.targets, self.weights = values
         self.shuffle, self.steps = shuffle, steps
         self.batch_size = batch_size or 32
-        lengths = [data_checks.length_of(a) for a in (*self.inputs, *self.targets)]
-        self.samples = next((length for length in lengths if length is not None), None)
+        arrays = [
+            a for a in (*self.inputs, *self.targets) if a is not None and (hasattr(a, "shape") or is_composite(a))
+        ]
+        self.samples = row_count(arrays[0]) if arrays else None
         if self.steps is not None:
             self.counts_samples = False
 

@@ -37,6 +37,7 @@ from everflow.keras.engine.autocast_variable import create_autocast_variable
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
+from everflow.keras.engine.layer_inner_names import LayerInnerNames
 from everflow.keras.engine.layer_losses import LayerLosses, runs_at_once
 from everflow.keras.engine.node import has_history
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
@@ -54,7 +55,7 @@ _KNOWN_ARGUMENTS = frozenset(
 )
 
 
-class Layer(TrackedAttributes, LayerLosses, Connections, Module):
+class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module):
     """Base class of layers: subclasses make weights in `build(input_shape)` and compute in `call(inputs)`.
 
     Args:
@@ -74,7 +75,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         ([2], ['scale/scale:0'])
     """
 
-    _saved_kind = "_tf_keras_layer"  # what it is called in SavedModels
+    _object_identifier = "_tf_keras_layer"  # what it is called in SavedModels
     _compute_output_and_mask_jointly = False  # whether `call` sets the masks of its outputs
 
     @untracked
@@ -559,7 +560,7 @@ def _default_initializer(name, dtype):
 
 
 def _made_by(initializer):
-    return initializer(dtype=None) if isinstance(initializer, type) else initializer
+    return initializer() if isinstance(initializer, type) else initializer
 
 
 def _as_tensors(inputs):

@@ -14,6 +14,7 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.engine import data_checks, workers
 from everflow.keras.engine.array_batches import ArrayBatches, Batches
+from everflow.keras.engine.batch_values import is_composite
 from everflow.keras.engine.strategy_batches import spread, steps_of_arrays
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
@@ -167,7 +168,7 @@ class DatasetBatches(Batches):
 
 def _unpacked(element, for_predict=False):
     """(x, y, weights) of an element of a data set."""
-    if not isinstance(element, tuple):
+    if not isinstance(element, tuple) or is_composite(element):
         return element, None, None
     if for_predict:
         return element[0], None, None

@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 
 from everflow.framework import dtypes, nest, strategy_context
+from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
@@ -24,6 +25,7 @@ from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.replica_steps import ReplicaSteps
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
+from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import parameters, takes
 
 COMPILE_PARAMETERS = parameters(
@@ -186,6 +188,10 @@ class Compiling:
             return [None] * len(self._endpoints)
         if isinstance(given, dict):
             return from_dict(given, self.output_names, "target_tensors")
+        if not isinstance(given, (list, tuple, Tensor, Variable, SparseTensor)):
+            raise TypeError(
+                f"`target_tensors` is a tensor, a list of them, or a dict by the names of outputs, not {given!r}."
+            )
         return from_list(given if isinstance(given, (list, tuple)) else [given], self.output_names, "target_tensors")
 
     # --- metrics -------------------------------------------------------------------------------
@@ -488,7 +494,7 @@ class Compiling:
                 if not self.run_eagerly:
                     raise
                 # The shapes of what a dynamic layer makes are seen on data.
-                outputs = self(nest.map_structure(convert_to_tensor, inputs))
+                outputs = self(nest.map_structure(_as_model_input, inputs))
         self._note_inputs_and_outputs(tensors, names, outputs)
 
     def _check_arguments_of_call(self):
@@ -520,6 +526,12 @@ class Compiling:
 
 def _is_several(inputs):
     return isinstance(inputs, (list, tuple)) and bool(inputs) and not isinstance(inputs[0], (int, float, list))
+
+
+def _as_model_input(value):
+    """Data as a tensor of the type that a placeholder for it would have."""
+    tensor = convert_to_tensor(value)
+    return math.cast(tensor, K.floatx()) if tensor.dtype.is_floating else tensor
 
 
 def _placeholder_like(value, name):

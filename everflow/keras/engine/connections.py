@@ -8,19 +8,9 @@ from everflow.keras.engine.node import Node
 from everflow.ops import array
 
 
-def _single(structure):
-    """A structure of one thing as that thing."""
-    return structure[0] if isinstance(structure, list) and len(structure) == 1 else structure
-
-
 def _at_node(attribute, what, doc):
     def get(self, node_index):
-        self._require_calls(what, RuntimeError)
-        if not len(self._inbound_nodes) > node_index:
-            raise ValueError(
-                f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes."
-            )
-        return _single(getattr(self._inbound_nodes[node_index], attribute))
+        return self._get_node_attribute_at_index(node_index, attribute, what)
 
     get.__name__ = get.__qualname__ = f"get_{what.replace(' ', '_')}_at"
     get.__doc__ = doc

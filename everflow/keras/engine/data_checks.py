@@ -7,14 +7,16 @@ import itertools
 import numpy as np
 
 from everflow.framework import nest
-from everflow.framework.composites import SparseTensor, SparseTensorValue
+from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras import losses
+from everflow.keras.engine.batch_values import is_composite, row_count, rows, value_of
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.ops.array import expand_dims
+from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.variables.variable import Variable
 
 
@@ -48,9 +50,9 @@ def as_array(x, rank=None):
         if not hasattr(x, "numpy"):
             return expand_dims(x, 1) if x.shape.rank == 1 and rank != 1 else x
         x = x.numpy()
-    if isinstance(x, SparseTensor) and hasattr(x.values, "numpy"):
-        return SparseTensorValue(x.indices.numpy(), x.values.numpy(), tuple(x.dense_shape.numpy().tolist()))
-    if x is None or hasattr(x, "tocoo") or isinstance(x, SparseTensorValue):
+    if isinstance(x, (SparseTensor, RaggedTensor)):
+        return value_of(x) if hasattr(nest.flatten(x, expand_composites=True)[0], "numpy") else x
+    if x is None or hasattr(x, "tocoo") or is_composite(x):
         return x
     if hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pandas":
         x = x.values
@@ -77,7 +79,7 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
             arrays = [as_array(data[name], rank) for name, rank in zip(names, ranks)]
         except KeyError as e:
             raise ValueError(f'No data provided for "{e.args[0]}". Need data for each key in: {names}') from None
-    elif isinstance(data, (list, tuple)):
+    elif isinstance(data, (list, tuple)) and not is_composite(data):
         arrays = list(data)
         if len(names) == 1 and arrays and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0):
             # A list of numbers or of rows is the array of the only input.
@@ -97,7 +99,7 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
 
 
 def _check_shape(array, shape, name, check_batch_axis, prefix):
-    if isinstance(array, Tensor) and array.shape.rank is None or isinstance(array, SparseTensorValue):
+    if isinstance(array, Tensor) and array.shape.rank is None or is_composite(array):
         return
     found = _shape_of(array)
     if len(found) != len(shape):
@@ -218,11 +220,7 @@ def check_lengths(inputs, targets, weights=None):
     """All arrays must have as many samples as each other."""
 
     def lengths(arrays):
-        return {
-            _shape_of(a)[0]
-            for a in arrays or ()
-            if a is not None and not is_symbolic(a) and not isinstance(a, SparseTensorValue)
-        }
+        return {_shape_of(a)[0] for a in arrays or () if a is not None and not is_symbolic(a) and not is_composite(a)}
 
     found = {"inputs": lengths(inputs), "targets": lengths(targets), "sample weights": lengths(weights)}
     if len(set().union(*found.values())) > 1:
@@ -253,35 +251,18 @@ def check_targets(targets, endpoints):
                 )
 
 
-def length_of(x):
-    """How many samples an array has, or a sparse one; None where it doesn't tell."""
-    if isinstance(x, SparseTensorValue):
-        return int(x.dense_shape[0])
-    return int(x.shape[0]) if hasattr(x, "shape") else None
-
-
 def slice_arrays(arrays, start=None, stop=None):
     """Part of each array: from start to stop, or the rows of an array of indices."""
     if hasattr(start, "__len__"):
         return [None if a is None else _rows(a, start) for a in arrays]
-
-    def part(a):
-        if isinstance(a, SparseTensorValue):
-            return _rows(a, np.arange(a.dense_shape[0])[start:stop])
-        return None if a is None else a[start:stop]
-
-    return [part(a) for a in arrays]
+    return [
+        None if a is None else rows(a, range(row_count(a))[start:stop]) if is_composite(a) else a[start:stop]
+        for a in arrays
+    ]
 
 
 def _rows(array, indices):
-    if isinstance(array, SparseTensorValue):
-        places = np.full(array.dense_shape[0], -1, np.int64)
-        places[np.asarray(indices, np.int64)] = np.arange(len(indices))
-        rows = places[np.asarray(array.indices)[:, 0]]
-        kept = np.flatnonzero(rows >= 0)
-        kept = kept[np.argsort(rows[kept], kind="stable")]
-        columns = np.asarray(array.indices)[kept, 1:]
-        found = np.concatenate([rows[kept, None], columns], axis=1)
-        return SparseTensorValue(found, np.asarray(array.values)[kept], (len(indices), *array.dense_shape[1:]))
+    if is_composite(array):
+        return rows(array, indices)
     # Other things than arrays, such as a matrix in an HDF5 file, take lists only.
     return array.take(indices, axis=0) if isinstance(array, np.ndarray) else array[list(map(int, indices))]

@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras.backend.functions import dense
 from everflow.keras.backend.state import fixed_learning_phase
 from everflow.keras.engine import endpoints as ends
-from everflow.keras.engine.output_values import value_of
+from everflow.keras.engine.batch_values import is_composite, tensor_of, value_of
 from everflow.ops import math
 from everflow.ops.functions.traced import defun
 from everflow.ops.gradients.tape import GradientTape
@@ -127,11 +127,10 @@ def _as_tensor(value, like):
     """An array as a tensor of the type that the model takes; a sparse matrix as a sparse one."""
     if hasattr(value, "numpy") or isinstance(value, (SparseTensor, RaggedTensor)):
         return value
-    if isinstance(value, SparseTensorValue):
-        return SparseTensor(*value)
-    dtype = like.dtype.base_dtype.as_numpy_dtype
     if hasattr(value, "tocoo") and isinstance(like, SparseTensor):
         matrix = value.tocoo()
-        places = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64)
-        return SparseTensor(places, matrix.data.astype(dtype), matrix.shape)
-    return convert_to_tensor(dense(value, dtype))
+        value = SparseTensorValue(np.stack([matrix.row, matrix.col], axis=1), matrix.data, matrix.shape)
+    if is_composite(value):
+        tensor = tensor_of(value)
+        return tensor if tensor.dtype == like.dtype else math.cast(tensor, like.dtype)
+    return convert_to_tensor(dense(value, like.dtype.base_dtype.as_numpy_dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from everflow.eager import version_mark
 from everflow.framework import strategy_context
 from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
@@ -215,7 +216,7 @@ def metrics_by_output(metrics, output_names):
         return [[] for _ in output_names]
     if isinstance(metrics, dict):
         return [_listed(m) for m in from_dict(metrics, output_names, "metrics", [])]
-    if not isinstance(metrics, (list, tuple)):
+    if not isinstance(metrics, list):
         raise TypeError(f"`metrics` is a list or a dict by the names of outputs, not {metrics!r}.")
     if any(isinstance(m, (list, tuple)) for m in metrics):
         return [_listed(m) for m in from_list(metrics, output_names, "metrics")]
@@ -234,20 +235,28 @@ _ACCURACY, _CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
 
 def metric_object(metric, endpoint, weighted):
     """(name, metric object) for what the program named; "accuracy" depends on the output and the loss."""
-    prefix = "weighted_" if weighted else ""
-    if isinstance(metric, metrics_module.Metric):
-        return prefix + metric.name, metric
-    function, name = _metric_function(metric, endpoint)
-    name = prefix + name
+    name = metric_name(metric, weighted)
+    function = metric if isinstance(metric, metrics_module.Metric) else metric_function(metric, endpoint)
     if isinstance(function, metrics_module.Metric):
-        return prefix + function.name, function
+        return name, function
     return name, metrics_module.MeanMetricWrapper(function, name=name)
 
 
-def _metric_function(metric, endpoint):
+def metric_name(metric, weighted=False):
+    """What a metric is reported as; TensorFlow 2 keeps to the program's own word for it."""
+    if version_mark.enabled() and isinstance(metric, str):
+        return metric
+    prefix = "weighted_" if weighted and not version_mark.enabled() else ""
+    if isinstance(metric, str) and metric in (*_ACCURACY, *_CROSSENTROPY):
+        return prefix + ("acc" if metric in _ACCURACY else "ce")
+    found = metric if isinstance(metric, metrics_module.Metric) else metrics_module.get(metric)
+    return prefix + (getattr(found, "name", None) or getattr(found, "__name__", type(found).__name__))
+
+
+def metric_function(metric, endpoint):
+    """The function that a metric's name means for an output and its loss."""
     if metric not in (*_ACCURACY, *_CROSSENTROPY):
-        function = metrics_module.get(metric)
-        return function, getattr(function, "name", None) or getattr(function, "__name__", type(function).__name__)
+        return metrics_module.get(metric)
     loss_name = endpoint.loss_function_name
     is_accuracy = metric in _ACCURACY
     kind = "categorical"
@@ -255,9 +264,7 @@ def _metric_function(metric, endpoint):
         kind = "binary"
     elif loss_name == "sparse_categorical_crossentropy":
         kind = "sparse_categorical"
-    return getattr(
-        metrics_module, f"{kind}_{'accuracy' if is_accuracy else 'crossentropy'}"
-    ), "acc" if is_accuracy else "ce"
+    return getattr(metrics_module, f"{kind}_{'accuracy' if is_accuracy else 'crossentropy'}")
 
 
 def call_metric(metric, target, output, weight, mask):

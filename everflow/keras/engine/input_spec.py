@@ -29,7 +29,13 @@ class InputSpec:
         self.ndim = len(shape) if shape is not None else ndim
         self.max_ndim = max_ndim
         self.min_ndim = min_ndim
-        self.axes = axes or {}
+        try:
+            self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+        except (ValueError, AttributeError) as e:
+            raise TypeError(f"`axes` has sizes by the number of an axis, as in {{-1: 3}}; got {axes!r}") from e
+        rank = self.ndim or max_ndim
+        if self.axes and rank is not None and max(self.axes) > rank:
+            raise ValueError(f"There is no axis {max(self.axes)} where the rank is {rank} at most.")
 
     def __repr__(self):
         parts = [("dtype=" + str(self.dtype)) if self.dtype else "", ("shape=" + str(self.shape)) if self.shape else ""]

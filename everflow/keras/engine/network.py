@@ -28,7 +28,7 @@ from everflow.keras.saving.model_config import require_yaml
 class Network(Layer):
     """Layers that are one layer together."""
 
-    _saved_kind = "_tf_keras_network"
+    _object_identifier = "_tf_keras_network"
 
     def __init__(self, *args, **kwargs):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):

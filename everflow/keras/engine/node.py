@@ -68,6 +68,10 @@ class Node:
         """The calls that made the inputs."""
         return [layer._inbound_nodes[index] for layer, index, _, _ in self.iterate_inbound()]
 
+    def _get_all_node_dependencies(self):
+        """The calls that made the inputs, and the tensors among the other arguments."""
+        return [layer._inbound_nodes[index] for layer, index, _, _ in self.iterate_inbound(include_arguments=True)]
+
     def get_config(self):
         """The node as plain data."""
         return {

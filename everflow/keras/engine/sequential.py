@@ -28,7 +28,7 @@ class Sequential(Model):
         ((None, 1), 49)
     """
 
-    _saved_kind = "_tf_keras_sequential"
+    _object_identifier = "_tf_keras_sequential"
 
     @untracked
     def __init__(self, layers=None, name=None):

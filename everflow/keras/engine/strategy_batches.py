@@ -8,6 +8,7 @@ import numpy as np
 
 from everflow.keras.engine import workers
 from everflow.keras.engine.array_batches import ArrayBatches
+from everflow.keras.engine.batch_values import is_composite, row_count
 
 _DEFAULT_BATCH = 32
 
@@ -98,7 +99,7 @@ class SessionBatches(SpreadBatches):
 
 def spread(model, values, batch_size, steps, shuffle, steps_name, epochs=None):
     """The batches of arrays under a strategy; `epochs` is for training, whose last batch may be smaller."""
-    samples = next(int(a.shape[0]) for a in (*values[0], *values[1]) if hasattr(a, "shape"))
+    samples = next(row_count(a) for a in (*values[0], *values[1]) if hasattr(a, "shape") or is_composite(a))
     in_functions = model._experimental_run_tf_function
     needed, size = cut(samples, steps, batch_size, may_end_short=in_functions or epochs is not None)
     if not in_functions:
@@ -111,7 +112,7 @@ def spread(model, values, batch_size, steps, shuffle, steps_name, epochs=None):
 
 def steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation):
     """The batches of arrays that functions take in so many steps; validation may end with a smaller one."""
-    samples = next(int(a.shape[0]) for a in (*values[0], *values[1]) if hasattr(a, "shape"))
+    samples = next(row_count(a) for a in (*values[0], *values[1]) if hasattr(a, "shape") or is_composite(a))
     if is_validation:
         size = batch_size or -(-samples // steps)
     else:

@@ -9,7 +9,7 @@ from everflow.keras.backend.state import track_variable
 from everflow.ops.variables.containers import TrackableDataStructure, wrap_or_unwrap
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.resource import UnreadVariable
-from everflow.ops.variables.trackable import NoDependency, TrackableReference
+from everflow.ops.variables.trackable import NoDependency, Trackable
 from everflow.ops.variables.variable import Variable
 
 
@@ -40,7 +40,7 @@ def _with_tracking(method, is_tracking):
     return switched
 
 
-class TrackedAttributes:
+class TrackedAttributes(Trackable):
     """The part of a layer that knows what hangs on it."""
 
     def __setattr__(self, name, value):
@@ -138,14 +138,8 @@ class TrackedAttributes:
         """What object-based checkpoints follow, in the order of its coming."""
         passed_over = self.__dict__.get("_passed_over", ())
         held = self.__dict__.get("_tracked", {}).items()
-        return [(name, value) for name, value in held if not isinstance(value, tuple) and name not in passed_over]
-
-    @property
-    def _checkpoint_dependencies(self):
-        """The same, as pairs with names."""
-        return [TrackableReference(*child) for child in self._checkpoint_children()]
-
-    _unconditional_checkpoint_dependencies = _checkpoint_dependencies
+        found = [(name, value) for name, value in held if not isinstance(value, tuple) and name not in passed_over]
+        return found + super()._checkpoint_children()
 
 
 def is_layer(obj):

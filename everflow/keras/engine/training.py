@@ -40,7 +40,7 @@ class Model(Compiling, InnerNames, Network):
         (2, 1)
     """
 
-    _saved_kind = "_tf_keras_model"
+    _object_identifier = "_tf_keras_model"
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -6,7 +6,7 @@ import numpy as np
 
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras.callbacks import configure, make_logs, tell_names
-from everflow.keras.engine.output_values import joined
+from everflow.keras.engine.batch_values import joined
 
 
 class _Means:

@@ -88,6 +88,8 @@ _KEPT = "_before_reset"
 
 def reset_in_place(model):
     """Give a model new layers, like those it has, and forget what they were trained for, until `restore_in_place`."""
+    if model._is_graph_network:
+        raise AssertionError(f"{model.name} is made of inputs and outputs: `clone_model` copies it.")
     held = {name: value for name, value in model.__dict__.get("_tracked", {}).items() if name in vars(model)}
     for name, value in held.items():
         if isinstance(value, (list, dict)) and any(is_layer(x) for x in nest.flatten(value)):

@@ -186,7 +186,8 @@ def pruned(graph, feeds, fetches, name=None, input_signature=None):
         for t, stand_in in inside.items():
             stand_in._handle_data = t._handle_data
         body.inputs = [inside[t] for t in feeds]
-        body._captures = {outer: inside[t] for outer, t in captured.items() if t not in feeds}
+        fed = set(map(id, feeds))  # `in` would ask `==`, which may be a tensor
+        body._captures = {outer: inside[t] for outer, t in captured.items() if id(t) not in fed}
         results = [inside[x] if x in inside else body.as_graph_element(x.name) for x in wanted]
         packed = nest.pack_sequence_as(fetches, results, expand_composites=True)
         made = WrappedFunction(body, packed, [t.op.name for t in body.inputs], (tuple(feeds), {}), feeds)

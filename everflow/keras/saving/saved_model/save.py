@@ -67,7 +67,7 @@ def identity(layer):
             about["model_config"]["config"] = about["config"]
         if isinstance(getattr(layer, "optimizer", None), Optimizer):  # those of tf.train have no configuration
             about["training_config"] = hdf5.training_config(layer)
-    return layer._saved_kind, json.dumps(about, default=default)
+    return layer._object_identifier, json.dumps(about, default=default)
 
 
 def branches(layer):

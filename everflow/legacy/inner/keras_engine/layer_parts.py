@@ -212,6 +212,14 @@ def _should_skip_first_node(layer: Any) -> bool:
     return isinstance(layer, Network) and layer._is_graph_network
 
 
+def _map_subgraph_network(inputs: Any, outputs: Any) -> tuple[list, list]:
+    """(nodes, layers) on the way from inputs to outputs."""
+    if op_layers.needs_history(outputs, constants_too=True):
+        op_layers.give_history(outputs)
+    found = Topology(nest.flatten(inputs), nest.flatten(outputs))
+    return [node for nodes in found.nodes_by_depth.values() for node in nodes], found.layers
+
+
 def _map_graph_network(inputs: Any, outputs: Any) -> tuple:
     """(keys of nodes, nodes by depth, layers in order, layers by depth) between inputs and outputs."""
     found = Topology(nest.flatten(inputs), nest.flatten(outputs))

@@ -378,19 +378,14 @@ def prepare_sample_weight_modes(training_endpoints: list, sample_weight_mode: An
 
 def get_metric_name(metric: Any, weighted: bool = False) -> str:
     """What a metric is reported as."""
-    prefix = "weighted_" if weighted else ""
-    for short in (("accuracy", "acc"), ("crossentropy", "ce")):
-        if isinstance(metric, str) and metric in short:
-            return prefix + short[1]
-    found = metrics_module.get(metric)
-    return prefix + (getattr(found, "name", None) or found.__name__)
+    return endpoints.metric_name(metric, weighted)
 
 
 def get_metric_function(metric: Any, output_shape: Sequence | None = None, loss_fn: Any = None) -> Callable:
     """The function that a metric's name means for an output of this shape and its loss."""
     endpoint = endpoints.Endpoint(None, "", loss_fn, None)
     endpoint.known_shape = output_shape
-    return endpoints._metric_function(metric, endpoint)[0]
+    return endpoints.metric_function(metric, endpoint)
 
 
 def collect_per_output_metric_info(
