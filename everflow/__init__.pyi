@@ -1142,6 +1142,8 @@ class TextLineReader(ReaderBase):
 
 class TypeSpec:
     _component_specs: Any
+    _from_components: Any
+    _to_components: Any
     parts: Any
     @classmethod
     def _deserialize(cls, serialization: _builtins.tuple[Any, ...]) -> TypeSpec: ...

@@ -29,6 +29,8 @@ class TypeSpec:
     """
 
     _component_specs: Any
+    _to_components: Callable[[Any], Any]
+    _from_components: Callable[[Any], Any]
 
     @property
     def value_type(self) -> type:

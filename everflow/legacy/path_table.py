@@ -149,7 +149,7 @@ python.feature_column serialization                      : feature_column.serial
 python.feature_column utils                              : legacy.inner.feature_column feature_column.sequence_lengths
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
-python.framework      config                             : config config.experimental config.optimizer config.threading legacy.inner.config
+python.framework      config                             : config config.experimental config.optimizer config.threading legacy.inner.core.config
 python.framework      ops                                : legacy.inner.core.operations . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
                                                            profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \

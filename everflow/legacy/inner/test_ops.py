@@ -1,7 +1,7 @@
 """tensorflow.python.framework.test_ops: op types that do nothing, for tests of what handles any op.
 
 Importing this registers them. `test_op_defs.json` has their definitions, in the form of `framework/op_defs.json`; most
-of them have no kernels, in TensorFlow either: `test_op_kernels.py` has the others.
+of them have no kernels, in TensorFlow either: `core/test_op_kernels.py` has the others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from everflow.framework import op_defs, raw_ops
 from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.legacy.gen_ops import snake_case
-from everflow.legacy.inner import test_op_kernels  # noqa: F401  registers them
+from everflow.legacy.inner.core import test_op_kernels  # noqa: F401  registers them
 from everflow.legacy.inner.op_def_library import OpDefLibrary
 from everflow.version import GRAPH_DEF_VERSION
 

@@ -157,7 +157,11 @@ def _as_tensor(value):
 
 
 def _check_type(name, one, other, where, elsewhere):
-    """Raise where a variable is a tensor of one type here and of another there."""
+    """Raise where a variable is a tensor of one type here and of another there, or is nested otherwise."""
+    try:
+        nest.assert_same_structure(one, other, expand_composites=True)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{_told(name)} is nested otherwise {where} than {elsewhere}: {error}") from None
     if isinstance(one, Tensor) and isinstance(other, Tensor) and one.dtype.base_dtype != other.dtype.base_dtype:
         raise TypeError(f"{_told(name)} has dtype {one.dtype.name} {where} and {other.dtype.name} {elsewhere}")
 

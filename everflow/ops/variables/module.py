@@ -11,7 +11,12 @@ from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.variable import Variable
 
 
-def _snake_case(name):
+def valid_identifier(name):
+    """Whether a name could be that of a Python variable."""
+    return name.isidentifier()
+
+
+def camel_to_snake(name):
     """A class's name with underscores where words begin: at a capital within, unless it goes on with capitals."""
     return re.sub(r"\B(?=[A-Z][a-z])|(?<=[a-z\d])(?=[A-Z])", "_", name).lower()
 
@@ -40,8 +45,8 @@ class Module(AutoTrackable):
     )
 
     def __init__(self, name=None):
-        name = _snake_case(type(self).__name__) if name is None else name
-        if not name.isidentifier():
+        name = camel_to_snake(type(self).__name__) if name is None else name
+        if not valid_identifier(name):
             raise ValueError(f"{name!r} is not a valid module name: it must be a Python identifier, as variables' are")
         self._name = name
         with name_scope(name) as scope:
@@ -57,36 +62,40 @@ class Module(AutoTrackable):
     @property
     def variables(self):
         """All variables held here or in modules held here."""
-        return tuple(self._held(lambda leaf: isinstance(leaf, Variable)))
+        return tuple(self._flatten(predicate=lambda leaf: isinstance(leaf, Variable)))
 
     @property
     def trainable_variables(self):
-        return tuple(self._held(lambda leaf: isinstance(leaf, Variable) and leaf.trainable))
+        return tuple(self._flatten(predicate=lambda leaf: isinstance(leaf, Variable) and leaf.trainable))
 
     @property
     def submodules(self):
         """All modules held here, and those held there."""
-        return tuple(self._held(lambda leaf: isinstance(leaf, Module)))
+        return tuple(self._flatten(predicate=lambda leaf: isinstance(leaf, Module)))
 
-    def _held(self, wanted, seen=None):
-        """Leaves that are wanted: those of the attributes in the order of their names, then those of modules among
-        them.
+    def _flatten(self, recursive=True, predicate=None, attribute_traversal_key=None, with_path=False):
+        """Leaves that `predicate` wants: those of the attributes in the order of their names, or of a key of these, then
+        those of modules among them; with the path to each if that is asked for.
         """
-        seen = {id(self)} if seen is None else seen
+        found = self._leaves(recursive, predicate or (lambda leaf: True), attribute_traversal_key, (), {id(self)})
+        return found if with_path else (leaf for _, leaf in found)
+
+    def _leaves(self, recursive, wanted, key, prefix, seen):
         inner = []
-        for name, attribute in sorted(vars(self).items()):
+        for name in sorted(vars(self), key=key):
             if name in self._TF_MODULE_IGNORED_PROPERTIES:
                 continue
-            for leaf in nest.flatten(attribute):
-                if id(leaf) in seen or not isinstance(leaf, (Variable, Module)):
+            for path, leaf in nest.flatten_with_tuple_paths(vars(self)[name]):
+                if id(leaf) in seen:
                     continue
                 seen.add(id(leaf))
+                place = (*prefix, name, *path)
                 if wanted(leaf):
-                    yield leaf
-                if isinstance(leaf, Module):
-                    inner.append(leaf)
-        for module in inner:
-            yield from module._held(wanted, seen)
+                    yield place, leaf
+                if recursive and isinstance(leaf, Module):
+                    inner.append((place, leaf))
+        for place, module in inner:
+            yield from module._leaves(recursive, wanted, key, place, seen)
 
     @classmethod
     def with_name_scope(cls, method):

@@ -59,3 +59,25 @@ def test_layers_and_linear_operators_are_modules(net):
     assert net.operator.variables == (variable,)
     assert layer.kernel in net.variables and variable in net.variables
     assert layer in net.submodules and net.operator in net.submodules
+
+
+def test_leaves_with_their_paths():
+    class Pair(tf.Module):
+        def __init__(self, depth):
+            super().__init__()
+            self.z = tf.Variable(1.0)
+            self.held = [5, {"k": tf.Variable(2.0)}]
+            if depth:
+                self.child = Pair(depth - 1)
+
+    def is_variable(leaf):
+        return isinstance(leaf, tf.Variable)
+
+    pair = Pair(1)
+    own = [pair.held[1]["k"], pair.z]
+    assert list(pair._flatten(recursive=False, predicate=is_variable)) == own
+    paths = [path for path, _ in pair._flatten(predicate=is_variable, with_path=True)]
+    assert paths == [("held", 1, "k"), ("z",), ("child", "held", 1, "k"), ("child", "z")]
+    last_first = pair._flatten(False, is_variable, attribute_traversal_key=lambda name: -ord(name[0]))
+    assert list(last_first) == own[::-1]
+    assert list(pair._flatten(predicate=lambda leaf: isinstance(leaf, int))) == [5]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from everflow.framework.dtypes import float32
 from everflow.framework.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from everflow.kernels.registry import acting, kernel, reading, safe
+from everflow.kernels.tensors import from_numpy
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Session
+    from everflow.kernels.tensors import Value
 
 # Where there are kernels by label: the one without is None.
 _LABELS = {"KernelLabel": (None, "overload_1", "overload_2"), "KernelLabelRequired": ("overload_1", "overload_2")}
@@ -29,7 +30,7 @@ def kernel_label(*, node: Node) -> np.ndarray:
 
 
 @kernel("KernelLabelRequired")
-def kernel_label_required(input: torch.Tensor, *, node: Node) -> np.ndarray:
+def kernel_label_required(input: Value, *, node: Node) -> np.ndarray:
     return _label(node)
 
 
@@ -47,15 +48,15 @@ def device_placement(*, node: Node) -> np.ndarray:
 
 
 @safe("GraphDefVersion")
-def graph_def_version(*, session: Session) -> torch.Tensor:
-    return torch.tensor(session.graph.graph_def_versions.producer, dtype=torch.int32)
+def graph_def_version(*, session: Session) -> Value:
+    return from_numpy(np.array(session.graph.graph_def_versions.producer, np.int32))
 
 
 @kernel("TestAttr")
-def test_attr(*, T: DType) -> torch.Tensor:
+def test_attr(*, T: DType) -> Value:
     if T != float32:
         raise InvalidArgumentError(None, None, f"A 'TestAttr' op runs with float32 only, not with {T.name}")
-    return torch.tensor(1.0)
+    return from_numpy(np.array(1.0, np.float32))
 
 
 @acting("Old")
@@ -76,8 +77,8 @@ def stub_resource_handle(*, container: str, shared_name: str) -> StubResource:
 
 
 @reading("ResourceInitializedOp")
-def resource_initialized(resource: StubResource, *, session: Session) -> torch.Tensor:
-    return torch.tensor(session.resources.lookup(*resource.where) is not None)
+def resource_initialized(resource: StubResource, *, session: Session) -> Value:
+    return from_numpy(np.array(session.resources.lookup(*resource.where) is not None))
 
 
 @acting("ResourceCreateOp")
