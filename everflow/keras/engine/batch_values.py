@@ -34,11 +34,15 @@ def rows(value: Any, indices: Any) -> Any:
         values = rows(value.values, inner) if is_composite(value.values) else value.values[inner]
         sizes = splits[indices + 1] - splits[indices]
         return RaggedTensorValue(values, np.concatenate([[0], np.cumsum(sizes)]).astype(splits.dtype))
-    found = [np.flatnonzero(np.asarray(value.indices)[:, 0] == i) for i in indices]
-    numbers = np.asarray(value.indices)[np.concatenate(found or [[]]).astype(np.int64)].copy()
-    numbers[:, 0] = np.repeat(np.arange(len(indices)), [len(part) for part in found])
-    values = np.asarray(value.values)[np.concatenate(found or [[]]).astype(np.int64)]
-    return SparseTensorValue(numbers, values, np.asarray([len(indices), *value.dense_shape[1:]]))
+    places = np.asarray(value.indices)
+    order = np.argsort(places[:, 0], kind="stable")
+    begins, ends = (np.searchsorted(places[order, 0], indices, side) for side in ("left", "right"))
+    found = np.concatenate([order[b:e] for b, e in zip(begins, ends)] or [[]]).astype(np.int64)
+    numbers = places[found].copy()
+    numbers[:, 0] = np.repeat(np.arange(len(indices)), ends - begins)
+    return SparseTensorValue(
+        numbers, np.asarray(value.values)[found], np.asarray([len(indices), *value.dense_shape[1:]])
+    )
 
 
 def tensor_of(value: Any) -> Any:

@@ -139,7 +139,8 @@ class TrackedAttributes(Trackable):
         passed_over = self.__dict__.get("_passed_over", ())
         held = self.__dict__.get("_tracked", {}).items()
         found = [(name, value) for name, value in held if not isinstance(value, tuple) and name not in passed_over]
-        return found + super()._checkpoint_children()
+        # What was tracked under a name of its own; the attributes of a module are those above.
+        return found + Trackable._checkpoint_children(self)
 
 
 def is_layer(obj):
