@@ -129,6 +129,8 @@ class EagerTensor(Tensor):
     def numpy(self) -> Any:
         """The value as a numpy array of its own, or as a number of numpy's or bytes where it is a scalar."""
         array = self._array()
+        if self._dtype.is_quantized:  # as what they count, as a session gives them
+            array = array.view(array.dtype[0])
         return array.copy() if array.ndim else array[()]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:

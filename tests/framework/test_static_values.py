@@ -209,3 +209,18 @@ def test_what_is_a_tensor():
     ]
     no = [1, np.array(1), tf.TensorShape([])]
     assert [tf.is_tensor(x) for x in yes + no] == [True] * len(yes) + [False] * len(no)
+
+
+def test_rows_of_ranges_counts_and_segments():
+    made = raw.RaggedRange(starts=tf.constant([0, 5]), limits=tf.constant([3, 5]), deltas=tf.constant(1))
+    assert [static_values.known_value(t).tolist() for t in made] == [[0, 3, 3], [0, 1, 2]]
+    broken = raw.RaggedRange(starts=tf.constant([0]), limits=tf.constant([3]), deltas=tf.constant(0))
+    assert [static_values.known_value(t) for t in broken] == [None, None]
+    known = {
+        tf.math.bincount(tf.constant([1, 1, 3])): [0, 2, 0, 1],
+        tf.math.bincount(tf.constant([1, 1, 3]), maxlength=2): [0, 2],
+        tf.math.unsorted_segment_sum(tf.constant([1, 2, 3]), tf.constant([1, -1, 1]), 2): [0, 4],
+        tf.reduce_max(tf.constant([], tf.int32), keepdims=True): [-(2**31)],
+    }
+    for tensor, value in known.items():
+        assert static_values.known_value(tensor).tolist() == value

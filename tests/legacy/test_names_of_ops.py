@@ -206,3 +206,44 @@ def test_names_beside_ragged_tensors():
         assert len(ragged_util.assert_splits_match([[splits], [splits + 0]])) == 1
         with pytest.raises(ValueError, match="identical"):
             ragged_util.assert_splits_match([[splits], []])
+
+
+def test_names_of_images():
+    from tensorflow.python.ops import image_ops, image_ops_impl
+
+    assert image_ops.ResizeMethod.LANCZOS3 == "lanczos3" and image_ops.ResizeMethodV1.AREA == 3
+    with tf.Graph().as_default(), tf.Session() as session:
+        chosen = image_ops.non_max_suppression_with_overlaps([[1.0, 0.8], [0.8, 1.0]], [0.5, 0.9], 2)
+        assert session.run(chosen).tolist() == [1]
+        assert image_ops_impl._ImageDimensions(tf.ones([2, 3, 1]), 3) == [2, 3, 1]
+        assert image_ops_impl._Check3DImage(tf.ones([2, 3, 1])) == []
+        with pytest.raises(ValueError):
+            image_ops_impl._Check3DImage(tf.ones([2, 3]))
+        with pytest.raises(KeyError):
+            image_ops_impl._assert(False, KeyError, "no")
+
+
+def test_names_of_selected_ops():
+    from tensorflow.python.ops import op_selector
+
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0)
+        b = tf.negative(a)
+        assert op_selector.get_unique_graph([a, b.op]) is graph
+        assert op_selector.graph_inputs(b.op) == [a.op] and op_selector.is_differentiable(b.op)
+        assert op_selector.concatenate_unique([1, 2], [2, 3]) == [1, 2, 3]
+        assert not op_selector.is_iterable(a) and op_selector.is_iterable([a])
+        for wrong, error in (([], ValueError), (a, TypeError), ([a, 3], TypeError)):
+            with pytest.raises(error):
+                op_selector.get_unique_graph(wrong)
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        op_selector.check_graphs(a, tf.constant(2.0))
+
+
+def test_all_intermediates_are_asked_for():
+    from tensorflow.python.ops import control_flow_util_v2, control_flow_v2_toggles
+
+    control_flow_v2_toggles.output_all_intermediates(True)
+    assert control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE is True
+    control_flow_v2_toggles.output_all_intermediates(None)
+    assert control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE is None

@@ -7,6 +7,7 @@ import numbers
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import Dimension, TensorShape, unknown_shape
@@ -47,7 +48,7 @@ def stack(values, axis=0, name="stack"):
     return raw.Pack(values=values, axis=axis, name=name)
 
 
-def unstack(value, num=None, axis=0, name="unstack"):
+def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
     """The list of a tensor's slices along a dimension, without that dimension.
 
     Args:

@@ -1,5 +1,5 @@
-"""How functions of matrices come to take linear operators: where a function refuses its arguments, and one of them is an
-operator, the form that `ops/linalg/operators` registered for its name answers.
+"""How functions of matrices come to take linear operators: where a function refuses its arguments, and one of them is
+an operator, the form that `ops/linalg/operators` registered for its name answers.
 """
 
 from __future__ import annotations

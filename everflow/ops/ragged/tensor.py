@@ -375,7 +375,7 @@ class RaggedTensor(CompositeTensor):
     def _fed(self, value):
         return [*value.nested_row_splits, value.flat_values]
 
-    def consumers(self):
+    def consumers(self) -> list:
         """The operations that use one of its tensors."""
         if self._is_eager():
             return []
@@ -403,8 +403,8 @@ class RaggedTensor(CompositeTensor):
         if variant.shape.rank is not None and input_ragged_rank is not None:
             if output_ragged_rank != variant.shape.rank + input_ragged_rank:
                 raise ValueError(
-                    f"output_ragged_rank must be {variant.shape.rank + input_ragged_rank}, the dimensions of the variant "
-                    f"and input_ragged_rank; got {output_ragged_rank}"
+                    f"output_ragged_rank must be {variant.shape.rank + input_ragged_rank}, the dimensions of the "
+                    f"variant and input_ragged_rank; got {output_ragged_rank}"
                 )
         with name_scope(name, "RaggedFromVariant", [variant, dtype, input_ragged_rank, output_ragged_rank]):
             made = raw.RaggedTensorFromVariant(

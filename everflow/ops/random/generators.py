@@ -61,7 +61,7 @@ def create_rng_state(seed, algorithm):
     if isinstance(seed, (int, np.integer)):
         seed = int(seed)
         return np.array([_signed64(seed >> 64 * i) for i in range(size)], np.int64)
-    numbers = np.asarray(seed, np.int64).ravel()[-size:]
+    numbers = np.asarray(seed, np.int64).ravel()[:size]
     return np.concatenate([np.zeros(size - len(numbers), np.int64), numbers])
 
 

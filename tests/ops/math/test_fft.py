@@ -108,3 +108,9 @@ def test_lengths_that_are_too_long_are_padded_by_the_op_itself():
         length = tf.placeholder(tf.int32, [1])
         y = tf.signal.rfft(tf.constant([1.0, 2.0, 3.0]), length)
         np.testing.assert_allclose(sess.run(y, {length: [5]}), np.fft.rfft([1, 2, 3], 5), rtol=1e-5)
+
+
+def test_lengths_of_another_shape_are_refused():
+    for length in ([2, 2], [[2]]):
+        with tf.Graph().as_default(), pytest.raises(ValueError):
+            tf.signal.rfft([1.0, 2.0], length)

@@ -165,3 +165,15 @@ def test_average_losses_are_of_examples():
         assert session.run(tf.nn.compute_average_loss(losses, weights, 4)) == 4.25
         with pytest.raises(ValueError, match="one dimension at least"):
             tf.nn.compute_average_loss(2.0, global_batch_size=2)
+
+
+def test_losses_of_replicas():
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    with tf.Graph().as_default(), tf.Session() as session, strategy.scope():
+        for function in (tf.nn.compute_average_loss, tf.nn.scale_regularization_loss):
+            with pytest.raises(RuntimeError, match="replica"):
+                function([2.0, 4.0])
+        assert session.run(strategy.experimental_run_v2(tf.nn.compute_average_loss, args=([2.0, 4.0],))) == 3.0
+        assert session.run(strategy.experimental_run_v2(tf.nn.scale_regularization_loss, args=([2, 4],))) == 6.0
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        tf.nn.compute_average_loss([1.0, 2.0, 3.0], sample_weight=[1.0, 2.0])

@@ -110,3 +110,39 @@ def test_values_of_rows_beyond_the_last_one():
     for validate in (True, False):
         with pytest.raises(ValueError, match="too few"):
             tf.RaggedTensor.from_value_rowids([1], [5], nrows=5, validate=validate)
+
+
+@pytest.mark.parametrize(("value", "depth"), [(ROWS, 1), (DEEP, 2)])
+def test_as_a_variant_and_back(value, depth):
+    rows = tf.ragged.constant(value)
+    whole = rows._to_variant()
+    assert whole.shape.as_list() == [] and run(R._from_variant(whole, tf.int32, depth)) == value
+    each = rows._to_variant(batched_input=True)
+    assert run(R._from_variant(each, tf.int32, depth, depth - 1)) == value
+    if depth > 1:
+        assert run(R._from_variant(each[0], tf.int32, depth - 1)) == value[0]
+    with tf.Session() as session:
+        for dtype, wrong_depth in ((tf.float32, depth), (tf.int32, depth + 1)):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(R._from_variant(whole, dtype, wrong_depth))
+
+
+def test_joined_along_the_first_dimension():
+    from everflow.ops.ragged.functions import concat, stack
+
+    assert run(concat([tf.constant([[7, 8]]), tf.constant([[1]])], 0)) == [[7, 8], [1]]
+    assert run(stack(tf.ragged.constant(ROWS))) == [ROWS]
+    with pytest.raises(ValueError):
+        concat([tf.ragged.constant(ROWS), tf.ragged.constant(ROWS, row_splits_dtype=tf.int32)], 0)
+    with pytest.raises(ValueError):
+        tf.ragged.boolean_mask(tf.ragged.constant([[[1, 2]]], ragged_rank=1), tf.ragged.constant([[[True, False]]]))
+
+
+def test_what_is_known_of_rows_already():
+    rows = R.from_value_rowids([1, 2, 3], tf.constant([0, 0, 2], tf.int64), nrows=4)
+    assert run(rows.row_lengths()) == [2, 0, 1, 0] and "bincount" in rows.row_lengths().op.name
+    assert R.from_row_splits([1, 2], np.array([0, 2], np.int32)).row_splits.dtype == tf.int32
+    with pytest.raises(TypeError):
+        R(tf.constant([1]), tf.constant([0, 1], tf.int64), cached_nrows=[1], internal=True)
+    with pytest.raises(ValueError):
+        R.from_value_rowids([1, 2, 3], [0, 2])

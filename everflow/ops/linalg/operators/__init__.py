@@ -1,6 +1,7 @@
 """Matrices known by what they do rather than by their entries: `tf.linalg.LinearOperator` and its kinds."""
 
-from everflow.ops.linalg.operators import algebra, functions  # noqa: F401  they register how kinds combine, and what functions do
+# They register how kinds combine, and what functions of matrices do with them.
+from everflow.ops.linalg.operators import algebra, functions  # noqa: F401
 from everflow.ops.linalg.operators.base import LinearOperator
 from everflow.ops.linalg.operators.basic import (
     LinearOperatorDiag,

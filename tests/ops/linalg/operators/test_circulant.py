@@ -74,3 +74,12 @@ def test_blocks_of_three_dimensions(sess):
 def test_spectra_of_too_few_dimensions(build):
     with tf.Graph().as_default(), pytest.raises(ValueError):
         build()
+
+
+def test_a_real_spectrum_is_transformed_as_a_complex_one(sess):
+    operator = LO.LinearOperatorCirculant([4.0, 1.0, 2.0])
+    assert operator.spectrum.dtype == tf.float32 and operator.is_self_adjoint
+    wanted = np.fft.ifft([4.0, 1.0, 2.0])
+    np.testing.assert_allclose(sess.run(operator.convolution_kernel()), wanted, atol=1e-6)
+    np.testing.assert_allclose(sess.run(operator.to_dense())[:, 0], wanted, atol=1e-6)
+    np.testing.assert_allclose(sess.run(operator.trace()), 7.0, rtol=1e-6)

@@ -76,3 +76,15 @@ def test_zeros_of_any_shape(sess):
     for check in (square.assert_non_singular, square.assert_positive_definite):
         with pytest.raises(tf.errors.InvalidArgumentError):
             sess.run(check())
+
+
+@pytest.mark.parametrize("build", [tf.linalg.LinearOperatorIdentity, tf.linalg.LinearOperatorZeros])
+def test_proper_shapes_are_checked_when_run(sess, build):
+    rows = tf.placeholder(tf.int32)
+    operator = build(rows, assert_proper_shapes=True)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(operator.to_dense(), {rows: -2})
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(operator.matmul(tf.placeholder_with_default(tf.ones([2, 1]), None)), {rows: 3})
+    with pytest.raises(TypeError):
+        build(tf.Variable(3))

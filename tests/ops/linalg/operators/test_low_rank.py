@@ -52,3 +52,37 @@ def test_hints_that_contradict_an_update():
         for hint in ("is_self_adjoint", "is_positive_definite"):
             with pytest.raises(ValueError):
                 LO.LinearOperatorLowRankUpdate(base, U, **{hint: False})
+
+
+@pytest.mark.parametrize(
+    ("base", "u", "others"),
+    [
+        ([3], [4, 1], {}),
+        ([3], [3, 1], {"v": np.ones([4, 1])}),
+        ([3], [3, 1], {"diag_update": np.ones([2])}),
+        ([2, 3], [3, 3, 1], {}),
+        ([2, 3], [2, 3, 1], {"diag_update": np.ones([3, 1])}),
+    ],
+)
+def test_shapes_that_do_not_fit(base, u, others):
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        tf.linalg.LinearOperatorLowRankUpdate(tf.linalg.LinearOperatorDiag(np.ones(base)), np.ones(u), **others)
+
+
+@pytest.mark.parametrize(
+    ("hints", "others", "known"),
+    [
+        ({"is_positive_definite": True}, {}, (True, True)),
+        ({}, {}, (True, None)),
+        ({"is_positive_definite": True}, {"diag_update": [2.0]}, (True, None)),
+        ({"is_positive_definite": True}, {"diag_update": [2.0], "is_diag_update_positive": True}, (True, True)),
+        ({"is_positive_definite": True}, {"v": np.ones([2, 1], np.float32)}, (None, None)),
+    ],
+)
+def test_what_follows_for_the_sum(hints, others, known):
+    with tf.Graph().as_default():
+        base = tf.linalg.LinearOperatorDiag([1.0, 2.0], **hints)
+        made = tf.linalg.LinearOperatorLowRankUpdate(base, np.ones([2, 1], np.float32), **others)
+        assert (made.is_self_adjoint, made.is_positive_definite) == known
+        with pytest.raises(ValueError):
+            tf.linalg.LinearOperatorLowRankUpdate(base, np.ones([2, 1], np.float32), is_diag_update_positive=False)
