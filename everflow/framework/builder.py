@@ -93,21 +93,21 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
                 continue
             if isinstance(item, dtypes.DType):
                 allowed = ", ".join(t.name for t in attr.allowed)
-                raise TypeError(
-                    f"Value passed to parameter '{attr.name}' of a '{definition.name}' op is {item.name}, but it must be one of: {allowed}"
-                )
+                message = f"Value passed to parameter '{attr.name}' of a '{definition.name}' op is {item.name}, but it must be one of: {allowed}"
+                # Executing eagerly, TensorFlow looks for a kernel of that type.
+                raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
-            raise ValueError(
+            raise _wrong_value(
                 f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}."
             )
     if attr.minimum is not None:
         if isinstance(value, list):
             if len(value) < attr.minimum:
-                raise ValueError(
+                raise _wrong_value(
                     f"Attr '{attr.name}' of a '{definition.name}' op is a list of {len(value)}, but needs at least {attr.minimum}."
                 )
         elif value < attr.minimum:
-            raise ValueError(
+            raise _wrong_value(
                 f"Attr '{attr.name}' of a '{definition.name}' op is {value}, but must be at least {attr.minimum}."
             )
 
@@ -233,6 +233,11 @@ def _wrong_type(message: str) -> Exception:
     return InvalidArgumentError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
+def _wrong_value(message: str) -> Exception:
+    """The error for an attribute that may not have the value it is given."""
+    return InvalidArgumentError(None, None, message) if executing_eagerly() else ValueError(message)
+
+
 def _infer(
     definition: OpDef,
     arg: ArgDef,
@@ -308,7 +313,7 @@ def _infer_types(
 def _check_count(definition: OpDef, arg: ArgDef, count: int, attr_name: str) -> None:
     minimum = definition.attr_by_name[attr_name].minimum
     if minimum is not None and count < minimum:
-        raise ValueError(
+        raise _wrong_value(
             f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but needs at least {minimum}."
         )
 

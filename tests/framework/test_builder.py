@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from everflow.framework import builder, op_defs
 from everflow.framework import raw_ops as raw
 
@@ -124,3 +125,18 @@ def test_create_op_completes_attributes_from_tensors():
     assert [t.dtype for t in several.outputs] == [tf.int32, tf.float32]
     marked = graph.create_op("Neg", [one], attrs={"_mine": tf.AttrValue(i=3)})
     assert marked.get_attr("_mine") == 3
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: raw.MirrorPad(tf.constant([1]), [[1, 1]], mode="x"), tf.errors.InvalidArgumentError),
+        (lambda: raw.DepthToSpace(tf.zeros([1, 1, 1, 4]), block_size=1), tf.errors.InvalidArgumentError),
+        (lambda: raw.AddN(inputs=[]), tf.errors.InvalidArgumentError),
+        (lambda: raw.Shape(tf.constant(1), out_type=tf.float32), tf.errors.NotFoundError),
+    ],
+)
+def test_executing_eagerly_wrong_attributes_are_errors_of_the_op(build, error):
+    with eager_mode():
+        with pytest.raises(error):
+            build()

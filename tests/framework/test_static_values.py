@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from everflow.framework import raw_ops as raw
 from everflow.framework import static_values
 from everflow.framework.static_values import EVALUATORS, SPLITTERS, constant_value, constant_value_as_shape
@@ -224,3 +225,27 @@ def test_rows_of_ranges_counts_and_segments():
     }
     for tensor, value in known.items():
         assert static_values.known_value(tensor).tolist() == value
+
+
+def test_what_a_body_captures_is_a_known_shape_to_functions_that_set_it():
+    seen = []
+
+    def body():
+        seen.extend([tf.zeros(sizes).shape, tf.reshape(tf.range(6), sizes).shape, tf.random_normal(sizes).shape])
+        seen.append(tf.random_gamma(sizes, [1.0, 2.0]).shape)
+        return tf.constant(1)
+
+    sizes = tf.stack([2, tf.placeholder(tf.int32, [])])
+    tf.function(body, autograph=False).get_concrete_function()
+    assert [s.as_list() for s in seen] == [[2, None]] * 3 + [[2, None, 2]]
+    with pytest.raises(ValueError):
+        tf.fill([-2], 1)
+
+
+def test_small_eager_values_are_constants_to_a_body():
+    with eager_mode():
+        found = []
+        small, large = tf.constant([2, 3]), tf.range(129)
+        tf.function(lambda: found.extend(map(constant_value, (small + 0, large + 0))) or 1.0, autograph=False)()
+        tf.function(lambda: found.append(tf.broadcast_to(1.0, small).shape.as_list()) or 1.0, autograph=False)()
+        assert found[0] is None and found[1] is None and found[2] == [2, 3]

@@ -105,3 +105,14 @@ def test_a_trace_needs_eager_mode_a_step_and_only_one_beginning(caplog):
         summary.trace_off()
         with pytest.raises(ValueError):
             summary.trace_export("off", step=1)
+
+
+def test_several_raw_summaries_are_one_event(tmp_path):
+    text = tf.Summary(value=[tf.Summary.Value(tag="a", simple_value=1.0)]).SerializeToString()
+    with eager_mode():
+        writer = summary.create_file_writer(str(tmp_path))
+        with writer.as_default():
+            tf.compat.v2.summary.experimental.write_raw_pb([text, text], step=1)
+        writer.close()
+    (path,) = tmp_path.iterdir()
+    assert [len(e.summary.value) for e in tf.train.summary_iterator(str(path))] == [0, 2]

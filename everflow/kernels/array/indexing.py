@@ -312,7 +312,7 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
         )
     if not math.prod(out.shape) and indices.numel():
         raise invalid("Indices and updates specified for empty output tensor")
-    if not depth and not out.numel():
+    if not depth and not math.prod(out.shape):
         return out
     if not depth:
         raise invalid("indices.shape[-1] must be at least 1: there is nothing to place updates by")

@@ -71,24 +71,11 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         for tensor in (switched[0], pivot_true, pivot_false, pred):
             tensor.graph.prevent_fetching(tensor.op)
         context_true, original_true, result_true = _build_branch(pred, pivot_true, 1, true_fn, "true_fn")
-        context_false, original_false, result_false = _build_branch(pred, pivot_false, 0, false_fn, "false_fn")
+        context_false, _, result_false = _build_branch(pred, pivot_false, 0, false_fn, "false_fn")
         if not strict:
             original_true = _unpack_singleton(original_true)
             result_true, result_false = _unpack_singleton(result_true), _unpack_singleton(result_false)
-            original_false = _unpack_singleton(original_false)
-        result_true, result_false = with_common_indices(
-            [result_true, result_false], [lambda: context_true, lambda: context_false]
-        )
-        _check_alike(result_true, result_false, original_true, original_false)
-        flat_true = nest.flatten(result_true, expand_composites=True)
-        flat_false = nest.flatten(result_false, expand_composites=True)
-        if not flat_true:
-            raise ValueError("true_fn and false_fn return nothing: give cond() at least a tensor or an op of each")
-        for t, f in zip(flat_true, flat_false):
-            if t.dtype.base_dtype != f.dtype.base_dtype:
-                raise ValueError(
-                    f"true_fn returns {t.dtype.name} where false_fn returns {f.dtype.name}: both must have the same type"
-                )
+        flat_true, flat_false = _flat_results([result_true, result_false], [context_true, context_false])
         merges = [merge([f, t])[0] for f, t in zip(flat_false, flat_true)]
         merges = with_flows_of(nest.flatten(original_true, expand_composites=True), merges)
         # A context has those inside it with it.
@@ -129,13 +116,23 @@ def _unpack_singleton(result):
     )
 
 
-def _check_alike(result_true, result_false, original_true, original_false):
+def _flat_results(results, contexts):
+    """The tensors that each of two branches returns, which must be alike; slices' indices become so."""
+    results = with_common_indices(results, [lambda c=context: c for context in contexts])
     # An op stands for itself as a bool tensor, so ops and tensors may be mixed.
     try:
-        nest.assert_same_structure(result_true, result_false, expand_composites=True)
+        nest.assert_same_structure(*results, expand_composites=True)
     except (TypeError, ValueError) as e:
-        message = f"true_fn and false_fn return different structures: {e}"
-        raise type(e)(message) from None
+        raise type(e)(f"true_fn and false_fn return different structures: {e}") from None
+    flat_true, flat_false = (nest.flatten(result, expand_composites=True) for result in results)
+    if not flat_true:
+        raise ValueError("true_fn and false_fn return nothing: give cond() at least a tensor or an op of each")
+    for t, f in zip(flat_true, flat_false):
+        if t.dtype.base_dtype != f.dtype.base_dtype:
+            raise ValueError(
+                f"true_fn returns {t.dtype.name} where false_fn returns {f.dtype.name}: both must have the same type"
+            )
+    return flat_true, flat_false
 
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):

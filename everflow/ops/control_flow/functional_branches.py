@@ -212,7 +212,7 @@ class _BranchBackward(BodyGraph):
         if tensor not in self.kept:
             held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
             self._captures[tensor] = held
-            with self.as_default(), self.control_dependencies(None):
+            with self.as_default():
                 [value] = raw.OptionalGetValue(
                     optional=held, output_types=[tensor.dtype.base_dtype], output_shapes=[tensor.shape]
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops.array.constants import constant
@@ -39,6 +39,11 @@ class ListTensorArray(TensorArray):
                 element_dtype=self._dtype,
                 name=scope,
             )
+
+    def with_flow(self, flow):
+        # In TensorFlow this makes an object anew, which uses up a name.
+        get_default_graph().unique_name("TensorArrayV2")
+        return super().with_flow(flow)
 
     def identity(self):
         return self.with_flow(raw.Identity(input=self._flow))

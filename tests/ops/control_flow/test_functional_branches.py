@@ -147,3 +147,19 @@ def test_branches_give_all_they_compute_where_asked():
         np.testing.assert_allclose(got[0], np.sin(1) + np.cos(1), rtol=1e-5)
         first = np.e + 1
         np.testing.assert_allclose(got[1], np.exp(first) * (np.e + 1) + 1, rtol=1e-4)
+
+
+def test_a_branch_waits_for_ops_outside_of_it():
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    more = v.assign_add(1.0)
+
+    def branch():
+        with tf.control_dependencies([more]):
+            return tf.constant(7.0)
+
+    chosen = tf.cond(tf.placeholder_with_default(False, []), branch, lambda: tf.constant(8.0))
+    looped = tf.while_loop(lambda i: i < 1.0, lambda i: branch(), [tf.constant(0.0)])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(chosen) == 8.0 and session.run(v) == 2.0
+        assert session.run(looped) == 7.0 and session.run(v) == 3.0

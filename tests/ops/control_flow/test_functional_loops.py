@@ -146,3 +146,20 @@ def test_a_further_gradient_takes_what_is_kept_already():
     later = {name for name in set(_accumulators()) - first if not name.startswith("gradients")}
     assert not [name for name in later if "while_grad_grad" not in name]
     np.testing.assert_allclose(run([dx, ddx], {x: 1.1}), [15 * 1.1**14, 210 * 1.1**13], rtol=1e-5)
+
+
+def test_a_loop_may_have_no_variables_and_specs_for_shapes():
+    assert tf.while_loop(lambda: False, lambda: [], []) == []
+    grown = tf.while_loop(
+        lambda i, x: i < 2,
+        lambda i, x: (i + 1, tf.concat([x, x], 0)),
+        (0, tf.constant([1.0])),
+        shape_invariants=(tf.TensorShape([]), tf.TensorSpec([None], tf.float32)),
+    )[1]
+    assert grown.shape.as_list() == [None] and run(grown).tolist() == [1, 1, 1, 1]
+
+
+def test_shapes_that_a_body_captures_are_known_in_it():
+    sizes = tf.constant([2, 3])
+    last = tf.while_loop(lambda i, x: i < 1, lambda i, x: (i + 1, tf.random_uniform(sizes)), (0, tf.zeros([2, 3])))[1]
+    assert last.shape == [2, 3]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 Pair = collections.namedtuple("Pair", ["a", "b"])
 
@@ -122,3 +123,8 @@ def test_the_nodes_of_a_loop_are_tensorflows():
 def test_fibonacci_of_arrays(sess):
     _, a, _ = tf.while_loop(lambda i, a, b: i < 10, lambda i, a, b: (i + 1, b, a + b), [0, np.zeros(2), np.ones(2)])
     assert sess.run(a).tolist() == [55, 55]
+
+
+def test_executing_eagerly_one_variable_comes_alone_even_from_a_loop_that_never_runs():
+    with eager_mode():
+        assert tf.while_loop(lambda i: i < 5, lambda i: i + 1, [tf.constant(3)], maximum_iterations=0).numpy() == 3

@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from everflow.ops.control_flow import primitives
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -50,3 +51,31 @@ def test_pairs_of_a_key_and_a_function(pairs):
     with pytest.raises(TypeError):
         primitives.check_pairs("pairs", pairs)
     primitives.check_pairs("pairs", [(1, print)])
+
+
+def test_slices_of_branches_agree_on_the_type_of_their_indices(sess):
+    def slices(dtype):
+        return tf.IndexedSlices(tf.constant([1.0]), tf.constant([4], dtype))
+
+    for enable in (tf.disable_control_flow_v2, tf.enable_control_flow_v2):
+        enable()
+        try:
+            chosen = tf.cond(tf.placeholder_with_default(True, []), lambda: slices(tf.int32), lambda: slices(tf.int64))
+        finally:
+            tf.disable_control_flow_v2()
+        assert chosen.indices.dtype == tf.int64 and sess.run(chosen.indices) == [4]
+
+
+def test_parts_go_out_of_a_loop_one_by_one():
+    out = primitives.exit(tf.IndexedSlices(tf.constant([1.0]), tf.constant([4])))
+    assert out.values.op.type == out.indices.op.type == "Exit"
+    assert primitives.exit(3).op.type == "Exit"
+
+
+def test_executing_eagerly_what_is_not_live_is_empty():
+    with eager_mode():
+        off, on = primitives.switch(tf.constant(5), tf.constant(True))
+        assert off.shape == [0] and on.numpy() == 5
+        assert primitives.merge([on]).output.numpy() == 5 and primitives.next_iteration(on) is on
+        with pytest.raises(tf.errors.InternalError):
+            primitives.merge([off, on])

@@ -104,3 +104,15 @@ def test_a_plain_graph_keeps_its_arrays():
     with tf.Graph().as_default() as graph:
         tf.TensorArray(tf.float32, size=1).write(0, 1.0)
         assert "TensorArrayV3" in [op.type for op in graph.get_operations()]
+
+
+def test_an_array_that_comes_out_of_a_loop_uses_up_a_name():
+    tf.enable_control_flow_v2()
+    try:
+        with tf.Graph().as_default() as graph:
+            tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, a), (0, tf.TensorArray(tf.float32, 1)))
+            tf.TensorArray(tf.float32, 1)
+            names = [op.name for op in graph.get_operations() if op.type == "TensorListReserve"]
+    finally:
+        tf.disable_control_flow_v2()
+    assert names == ["TensorArrayV2", "TensorArrayV2_2"]

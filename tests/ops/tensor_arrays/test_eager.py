@@ -78,3 +78,22 @@ def test_only_reading_clears():
         np.testing.assert_array_equal(held.gather([2, 0]), [3, 1])
     assert held.read(1).numpy() == 2.0
     np.testing.assert_array_equal(held.stack(), [1, 0, 3])
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: tf.TensorArray(tf.float32), ValueError),
+        (lambda: tf.TensorArray(tf.float32, [1]), TypeError),
+        (lambda: tf.TensorArray(tf.float32, 1, handle=tf.constant(1)), ValueError),
+        (lambda: array().split(1.0, [1, 1, 1]), tf.errors.InvalidArgumentError),
+        (lambda: array().split([1.0, 2.0, 3.0], 3), tf.errors.InvalidArgumentError),
+    ],
+)
+def test_what_is_no_array(build, error):
+    with pytest.raises(error):
+        build()
+
+
+def test_nothing_has_no_shape():
+    assert tf.map_fn(lambda x: x, tf.zeros([0, 3])).shape == [0]

@@ -94,3 +94,11 @@ def test_parts_that_cannot_be(build, error):
 )
 def test_numbers_of_parts(partitioner, dtype, expected):
     assert partitioner(shape=tf.TensorShape([40, 4]), dtype=dtype) == expected
+
+
+@pytest.mark.parametrize("shape", [[10, 3], tf.TensorShape([None]), tf.TensorShape([7])])
+def test_partitioners_want_a_known_shape_that_has_the_axis(shape):
+    with pytest.raises(ValueError):
+        tf.variable_axis_size_partitioner(8, axis=1)(shape, tf.float32)
+    with pytest.raises(ValueError):
+        tf.min_max_variable_partitioner(axis=5)(shape, tf.float32)

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +109,11 @@ def test_a_getter_of_the_call_takes_the_place_of_the_scope_s():
         assert tf.get_variable("w", [1], custom_getter=marked).name == "a/w_x:0"
         with tf.variable_scope("b", custom_getter=marked):
             assert tf.get_variable("v", [1]).name == "a/b/v_x_x:0"
+
+
+def test_executing_eagerly_a_scope_makes_resources_and_leaves_reuse_to_stores():
+    with eager_mode():
+        with tf.variable_scope("a", reuse=False) as scope:
+            assert scope.reuse is tf.AUTO_REUSE and scope.use_resource
+        with pytest.raises(ValueError):
+            scope.set_use_resource(False)
