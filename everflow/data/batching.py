@@ -97,7 +97,7 @@ def unbatch(dataset):
     """See `Dataset.unbatch`."""
     spec = dataset.element_spec
     rows = structure.unbatch(spec)
-    sizes = {leaf.shape[0].value for leaf in structure.flatten(spec) if getattr(leaf, "shape", None)}
+    sizes = {leaf.shape.size(0) for leaf in structure.flatten(spec) if getattr(leaf, "shape", None)}
     if len(sizes - {None}) > 1:
         raise ValueError(
             f"Components of an element have the same number of rows to be unbatched, not {sorted(sizes - {None})}"

@@ -95,11 +95,11 @@ def from_generator(generator, output_types, output_shapes, args):
 
 
 def _leaves(spec, element) -> list:
-    """The leaves of a yielded element; a list may stand for a tuple, and below a leaf anything is one value."""
+    """The leaves of a yielded element; a list is no tuple, and below a leaf anything is one value."""
     if not structure.is_nested(spec):
         return [element]
     if isinstance(spec, tuple):
-        if not isinstance(element, (tuple, list)) or len(element) != len(spec):
+        if not isinstance(element, tuple) or len(element) != len(spec):
             raise TypeError(f"expected {len(spec)} parts")
         return [leaf for s, e in zip(spec, element) for leaf in _leaves(s, e)]
     if set(element) != set(spec):

@@ -67,18 +67,25 @@ class MultiDeviceIterator:
         return control_flow.group(*[iterator.initializer for iterator in self._iterators])
 
     def _at(self, name):
-        if name is None:
-            return self._iterators
-        return [self._iterators[self._devices.index(name)]]
+        """Pairs of the devices, or of the one by this name, and their iterators."""
+        pairs = list(zip(self._devices, self._iterators, strict=True))
+        return pairs if name is None else [pairs[self._devices.index(name)]]
+
+    def _each(self, ask, name=None):
+        found = []
+        for place, iterator in self._at(name):
+            with device(place):
+                found.append(ask(iterator))
+        return found
 
     def get_next(self, device=None):
         """The next element for each device, as a list; that of one device where its name is given."""
-        found = [iterator.get_next() for iterator in self._at(device)]
+        found = self._each(lambda iterator: iterator.get_next(), device)
         return found if device is None else found[0]
 
     def get_next_as_optional(self):
         """The next element for each device, as optionals."""
-        return [get_next_as_optional(iterator) for iterator in self._iterators]
+        return self._each(get_next_as_optional)
 
 
 class MultiDeviceIteratorV2(MultiDeviceIterator):

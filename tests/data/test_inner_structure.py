@@ -142,3 +142,15 @@ def test_a_list_of_datasets_is_a_tensor_of_them():
         tf.data.Dataset.from_tensors([parts[0], 5])
     with pytest.raises(ValueError):
         tf.data.Dataset.from_tensors([parts[0], parts[1].batch(2)])
+
+
+def test_what_specs_are_made_of():
+    number = tf.TensorSpec([], tf.int64)
+    assert number._component_specs is number
+    assert tf.OptionalSpec(number)._component_specs == [tf.TensorSpec([], tf.variant)]
+
+
+def test_an_element_takes_as_many_tensors_as_it_has():
+    spec = {"a": tf.TensorSpec([], tf.int64), "b": tf.TensorSpec([], tf.int64)}
+    with pytest.raises(ValueError):
+        data_structure.from_compatible_tensor_list(spec, [tf.constant(1)])

@@ -112,3 +112,61 @@ def test_a_state_goes_through_a_file(tmp_path):
         _taken(session, element, 3)
         session.run(read)
         assert _taken(session, element, 1) == [2]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.while_loop(lambda i: i < 10, lambda i: i + 3, [x]),
+        lambda x: tf.cond(x > 3, lambda: x, lambda: tf.Print(-x, [x])),
+        lambda x: tf.map_fn(lambda y: y * 2, tf.stack([x, x])),
+        lambda x: tf.timestamp(),
+    ],
+    ids=["a loop", "a branch", "rows", "the time"],
+)
+def test_calls_of_functions_without_state_of_their_own_can_be_saved(tmp_path, function):
+    assert _saved(tmp_path, tf.data.Dataset.range(5).map(function))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.while_loop(lambda i: i < 10, lambda i: i + 1 + tf.random_uniform([], 0, 3, tf.int64), [x]),
+        lambda x: tf.data.Dataset.range(3).reduce(x, lambda a, b: a + b),
+    ],
+    ids=["a random loop", "a reduction"],
+)
+def test_state_in_functions_that_are_called_keeps_an_iterator_from_being_saved(tmp_path, function):
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        _saved(tmp_path, tf.data.Dataset.range(5).map(function))
+
+
+def _saved(tmp_path, dataset):
+    iterator = dataset.make_initializable_iterator()
+    element = iterator.get_next()
+    saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        session.run(element)
+        return saver.save(session, str(tmp_path / "input"))
+
+
+def test_a_table_is_no_state_of_the_iterator(tmp_path):
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([0, 1], [5, 6], tf.int64, tf.int64), -1)
+    iterator = tf.data.Dataset.range(2).map(table.lookup).make_initializable_iterator()
+    saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+    with tf.Session() as session:
+        session.run([table.initializer, iterator.initializer])
+        assert session.run(iterator.get_next()) == 5
+        assert saver.save(session, str(tmp_path / "input"))
+
+
+def test_the_state_of_another_kind_of_dataset_is_refused():
+    first = tf.data.Dataset.range(5).make_initializable_iterator()
+    second = tf.data.Dataset.range(5).map(lambda x: x).batch(2).make_initializable_iterator()
+    state = tf.raw_ops.SerializeIterator(resource_handle=first._iterator_resource)
+    restore = tf.raw_ops.DeserializeIterator(resource_handle=second._iterator_resource, serialized=state)
+    with tf.Session() as session:
+        session.run([first.initializer, second.initializer])
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(restore)

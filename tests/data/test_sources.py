@@ -74,3 +74,46 @@ def test_an_input_that_ends_stops_the_run_before_anything_changes():
             with pytest.raises(tf.errors.OutOfRangeError):
                 session.run([add, element])
             assert session.run(count) == 2
+
+
+def test_what_looks_like_a_number_but_does_not_fit_is_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1e400,1e39,nan\n")
+    data = tf.data.experimental.make_csv_dataset(str(path), 1, num_epochs=1)
+    assert data.output_types == {"a": tf.string, "b": tf.float64, "c": tf.string}
+
+
+def test_a_list_is_no_tuple_of_a_generator():
+    with tf.Graph().as_default(), pytest.raises(tf.errors.InvalidArgumentError):
+        drain(tf.data.Dataset.from_generator(lambda: iter([[1, 2]]), (tf.int64, tf.int64)))
+
+
+def test_columns_are_numbered_from_zero_on(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n")
+    with tf.Graph().as_default(), pytest.raises(tf.errors.InvalidArgumentError):
+        drain(tf.data.experimental.CsvDataset(str(tmp_path / "a.csv"), [tf.int32], select_cols=[-1]))
+
+
+def test_rows_of_a_sparse_tensor_come_in_order():
+    with tf.Graph().as_default(), pytest.raises(tf.errors.UnimplementedError):
+        drain(tf.data.Dataset.from_sparse_tensor_slices(tf.SparseTensor([[1, 0], [0, 0]], [1.0, 2.0], [2, 1])))
+
+
+def test_scalars_as_a_sparse_batch():
+    with tf.Graph().as_default():
+        (batch,) = drain(tf.data.Dataset.range(2).apply(tf.data.experimental.dense_to_sparse_batch(2, [])))
+    assert batch.indices.tolist() == [[0], [1]] and batch.dense_shape.tolist() == [2]
+
+
+def test_indices_without_values_are_refused():
+    with tf.Graph().as_default(), tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(tf.sparse_reorder(tf.SparseTensor([[0], [1]], tf.placeholder_with_default([1.0], [None]), [2])))
+
+
+def test_rows_under_the_shapes_of_version_2():
+    tf.compat.v1.enable_v2_tensorshape()
+    try:
+        with tf.Graph().as_default():
+            assert drain(tf.data.Dataset.range(3).batch(2).unbatch()) == [0, 1, 2]
+    finally:
+        tf.compat.v1.disable_v2_tensorshape()

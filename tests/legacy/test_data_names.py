@@ -88,7 +88,7 @@ def test_datasets_of_ones_own():
 def test_ops_of_a_dataset():
     both = numbers()
     made = data.obtain_all_variant_tensor_ops(tf.data.Dataset.zip((both, both.batch(2))))
-    assert sorted(op.type for op in made) == ["BatchDatasetV2", "RangeDataset", "ZipDataset"]
+    assert sorted(op.type for op in made) == ["BatchDatasetV2", "RangeDataset", "RangeDataset", "ZipDataset"]
 
 
 def test_shapes_as_tensors():
@@ -267,3 +267,45 @@ def test_options_that_were_only_looked_at_are_not_set():
     assert plain.x == 42 and data_options.merge_options(changed, plain).x == 3
     assert tf.data.Options().experimental_distribute.auto_shard is True
     assert tf.data.Options().experimental_stats.prefix == ""
+
+
+def test_the_ops_of_a_dataset_from_its_last_on():
+    with tf.Graph().as_default():
+        first = tf.data.Dataset.range(3)
+        both = tf.data.Dataset.zip((first, first)).map(lambda x, y: x).shuffle(2)
+        found = [op.type for op in data.obtain_all_variant_tensor_ops(both)]
+    assert found == ["ShuffleDataset", "MapDataset", "ZipDataset", "RangeDataset", "RangeDataset"]
+
+
+def test_options_that_contradict_each_other():
+    class Mine(data_options.OptionsBase):
+        size = data_options.create_option("size", int, "A size.")
+
+    one, other = Mine(), Mine()
+    one.size, other.size = 1, 2
+    with pytest.raises(ValueError):
+        data_options.merge_options(one, other)
+    with pytest.raises(TypeError):
+        tf.data.Options().merge(3)
+
+
+def test_parts_of_options_tell_their_rewrites():
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = False
+    options.experimental_optimization.map_vectorization.enabled = True
+    assert options.experimental_optimization._static_optimizations() == ["map_vectorization"]
+    assert options.experimental_optimization._static_optimization_configs() == [
+        "map_vectorization:use_choose_fastest:false"
+    ]
+
+
+def test_a_replica_can_be_iterated_once():
+    with tf.Graph().as_default(), tf.Session() as session:
+        element = replicate(tf.data.Dataset.range(2), ["/cpu:0"])["/cpu:0"].make_one_shot_iterator().get_next()
+        assert [session.run(element), session.run(element)] == [0, 1]
+
+
+def test_elements_for_devices_are_there():
+    with tf.Graph().as_default():
+        elements = MultiDeviceIterator(tf.data.Dataset.range(4), ["/cpu:1", "/cpu:2"]).get_next()
+        assert [element.device for element in elements] == ["/device:CPU:1", "/device:CPU:2"]

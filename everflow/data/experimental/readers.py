@@ -293,8 +293,7 @@ def _fits(text, kind) -> bool:
     try:
         if kind in (dtypes.int32, dtypes.int64):
             return kind.min <= int(text) <= kind.max
-        value = float(text)
-        return not np.isfinite(value) or kind is dtypes.float64 or abs(value) <= dtypes.float32.max
+        return float(text) <= float(kind.max)
     except ValueError:
         return False
 

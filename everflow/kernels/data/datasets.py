@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 import torch
 
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.kernels.data import stages
 from everflow.kernels.data.origins import MAKERS, Origin
 from everflow.kernels.facts import same
@@ -506,8 +506,10 @@ def sparse_tensor_slice_dataset(indices: torch.Tensor, values: torch.Tensor, den
     rows, row_shape = int(dense_shape[0]), dense_shape[1:].clone()
     indices, values = copied(indices), copied(values)
     owners = indices[:, 0].numpy()
+    if indices.shape[1] != len(dense_shape):
+        raise InvalidArgumentError(None, None, f"indices of rank {indices.shape[1]} don't fit {dense_shape.tolist()}")
     if (np.diff(owners) < 0).any():
-        raise InvalidArgumentError(None, None, "indices must be in order of their rows")
+        raise UnimplementedError(None, None, "indices must be in order of their rows")
 
     def elements() -> Iterator[Element]:
         for row in range(rows):

@@ -164,3 +164,15 @@ def test_an_aggregator_writes_to_a_folder_of_its_own():
     assert aggregator._logdir and aggregator._summary_writer is not None
     with pytest.raises(TypeError):
         tf.data.Options().experimental_stats.aggregator = "none"
+
+
+def test_map_and_batch_tells_the_time_of_each_call():
+    made = told(lambda: numbers(99).apply(tf.data.experimental.map_and_batch(lambda x: x + 1, 2)), 3)
+    (times,) = [value for tag, value in made.items() if tag.startswith("MapAndBatch::")]
+    assert times.num >= 6
+
+
+def test_the_element_that_is_taken_was_in_the_buffer():
+    made = told(lambda: numbers(99).prefetch(1), 3)
+    (size,) = [value for tag, value in made.items() if tag.endswith("::buffer_size")]
+    assert size == 1
