@@ -35,11 +35,12 @@ class CopiesSaveable(SaveableObject):
 def mirrored_saveable(variable, name: str) -> CopiesSaveable:
     """Copies are equal, so the first is saved."""
     first = variable.values[0]
-    drawn = first._graph_element  # None where operations run at once
-    return CopiesSaveable(variable, first.read_value() if drawn is None else drawn, name)
+    drawn = first._graph_element  # None where operations run at once, and it is read when it is written
+    return CopiesSaveable(variable, first.read_value if drawn is None else drawn, name)
 
 
 def sync_on_read_saveable(variable, name: str) -> CopiesSaveable:
     """What a read gives is saved; of a sum, each copy takes its share back."""
     share = len(variable.values) if variable.aggregation is VariableAggregation.SUM else 1
-    return CopiesSaveable(variable, read_all(variable), name, share)
+    is_drawn = variable.values[0]._graph_element is not None
+    return CopiesSaveable(variable, read_all(variable) if is_drawn else lambda: read_all(variable), name, share)

@@ -88,6 +88,8 @@ python.distribute     distribute_lib mirrored_strategy one_device_strategy centr
                       collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
 python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions
 python.distribute     single_loss_example                : legacy.inner.distribute.examples
+python.distribute     model_combinations                 : legacy.inner.distribute.simple_models
+python.distribute.model_collection simple_models model_collection_base : legacy.inner.distribute.simple_models
 python.distribute     input_lib                          : legacy.inner.distribute.input_library
 python.distribute     numpy_dataset                      : legacy.inner.distribute.numpy_input
 python.distribute     device_util                        : legacy.inner.distribute.device_names

@@ -130,3 +130,18 @@ def test_optimizers_of_tf_train(name, mode):
             model.fit(_X, _Y, batch_size=2, epochs=1, verbose=0)
             assert not np.allclose(before, model.get_weights()[0])
             assert tf.keras.backend.get_value(model.optimizer.iterations) == 2
+
+
+@pytest.mark.parametrize("name", ["mirrored", "one device"])
+def test_a_saved_model_with_and_without_the_strategy(name, tmp_path):
+    with eager_mode():
+        strategy = _STRATEGIES[name]()
+        with strategy.scope():
+            model = _model()
+        model.fit(_X, _Y, batch_size=2, epochs=1, verbose=0)
+        wanted = model.predict(_X)
+        model.save(str(tmp_path), save_format="tf")
+        np.testing.assert_allclose(tf.keras.models.load_model(str(tmp_path)).predict(_X), wanted, rtol=1e-5)
+        with strategy.scope():
+            loaded = tf.keras.models.load_model(str(tmp_path))
+        np.testing.assert_allclose(loaded.predict(_X), wanted, rtol=1e-5)

@@ -33,7 +33,7 @@ class BaseDenseAttention(ConfiguredLayer):
             # No place sees what comes after it.
             sizes = array.shape(scores)
             lower = _lower_triangular_mask(array.concat([array.ones_like(sizes[:-2]), sizes[-2:]], axis=0))
-            visible = lower if visible is None else math.logical_and(visible, lower)
+            visible = _merge_masks(visible, lower)
         result = self._apply_scores(scores=scores, value=value, scores_mask=visible)
         if query_mask is not None:
             result *= math.cast(array.expand_dims(query_mask, axis=-1), result.dtype)
@@ -55,6 +55,13 @@ class BaseDenseAttention(ConfiguredLayer):
         for what, given in (("inputs", inputs), *([("mask", mask)] if mask else [])):
             if not isinstance(given, list) or not 2 <= len(given) <= longest[what]:
                 raise ValueError(f"The {what} of {type(self).__name__} must be a list, {forms[what]}, not {given}.")
+
+
+def _merge_masks(x, y):
+    """Where both masks let values be seen; None lets all."""
+    if x is None or y is None:
+        return y if x is None else x
+    return math.logical_and(x, y)
 
 
 def _lower_triangular_mask(shape):

@@ -67,14 +67,13 @@ class Conv(ConfiguredLayer):
 
     def call(self, inputs):
         if self.padding == "causal":
-            inputs = self._padded_before(inputs)
+            inputs = array.pad(inputs, self._compute_causal_padding())
         return self._finished(self._convolve(inputs, self.kernel))
 
-    def _padded_before(self, inputs):
+    def _compute_causal_padding(self):
+        """Zeros before a sequence, so that no place sees what comes after it."""
         left = self.dilation_rate[0] * (self.kernel_size[0] - 1)
-        return array.pad(
-            inputs, [[0, 0], [0, 0], [left, 0]] if self._is_channels_first else [[0, 0], [left, 0], [0, 0]]
-        )
+        return [[0, 0], [0, 0], [left, 0]] if self._is_channels_first else [[0, 0], [left, 0], [0, 0]]
 
     def _finished(self, outputs):
         """Add the bias and apply the activation."""
@@ -387,7 +386,7 @@ class SeparableConv1D(SeparableConv):
 
     def call(self, inputs):
         if self.padding == "causal":
-            inputs = self._padded_before(inputs)
+            inputs = array.pad(inputs, self._compute_causal_padding())
         first = self._is_channels_first
         axis = 2 if first else 1
         # As images of one row.

@@ -179,11 +179,11 @@ class Reshape(ConfiguredLayer):
         [2, 3, 4]
     """
 
-    def _sizes(self, known):
-        """The target shape, with -1 worked out."""
-        result = list(self.target_shape)
+    def _fix_unknown_dimension(self, input_shape, output_shape):
+        """A target shape, with -1 worked out."""
+        known, result = input_shape, list(output_shape)
         message = (
-            f"Inputs of shape {tuple(known)} can't be reshaped to {self.target_shape}: the total size must be unchanged"
+            f"Inputs of shape {tuple(known)} can't be reshaped to {tuple(result)}: the total size must be unchanged"
         )
         if result.count(-1) > 1:
             raise ValueError(f"Can only specify one unknown dimension: {result}")
@@ -200,7 +200,7 @@ class Reshape(ConfiguredLayer):
         sizes = TensorShape(input_shape).as_list()
         if None in sizes[1:]:
             return TensorShape([sizes[0], *(s if s != -1 else None for s in self.target_shape)])
-        return TensorShape([sizes[0], *self._sizes(sizes[1:])])
+        return TensorShape([sizes[0], *self._fix_unknown_dimension(sizes[1:], self.target_shape)])
 
     def call(self, inputs):
         return array.reshape(inputs, (array.shape(inputs)[0], *self.target_shape))

@@ -28,7 +28,7 @@ class _Merge(ConfiguredLayer):
     def _merge_function(self, inputs):
         raise NotImplementedError
 
-    def _broadcast(self, a, b):
+    def _compute_elemwise_op_output_shape(self, a, b):
         """The shape of two of the tensors merged, without the batch."""
         if None in (a, b):
             return None
@@ -49,7 +49,7 @@ class _Merge(ConfiguredLayer):
                 )
             else:
                 result.append(i)
-        return result
+        return tuple(result)
 
     @shape_tuples
     def build(self, input_shape):
@@ -125,7 +125,7 @@ class _Merge(ConfiguredLayer):
     def _sizes_behind_batch(self, shapes):
         merged = None if shapes[0] is None else shapes[0][1:]
         for shape in shapes[1:]:
-            merged = self._broadcast(merged, None if shape is None else shape[1:])
+            merged = self._compute_elemwise_op_output_shape(merged, None if shape is None else shape[1:])
         return merged
 
     @shape_tuples
