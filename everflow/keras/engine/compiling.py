@@ -377,6 +377,9 @@ class Compiling:
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
         self.train_function = self._function("train", "training", updates, phase)
+        status = self.__dict__.pop("_waiting_slots", None)
+        if status is not None:
+            status.restore_what_came(K.get_session())
 
     @untracked
     def _make_test_function(self):
