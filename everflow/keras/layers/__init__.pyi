@@ -859,6 +859,7 @@ class Layer(_tf.Module):
     _name: Any
     _of_tensors: Any
     _outbound_nodes: Any
+    _policy: Any
     _trainable: Any
     _updates: Any
     built: Any
@@ -883,6 +884,8 @@ class Layer(_tf.Module):
     @property
     def _compute_dtype(self) -> Any: ...
     def _connect(self, inputs: Any, outputs: Any, arguments: Any) -> Any: ...
+    @property
+    def _dtype_policy(self) -> Any: ...
     @property
     def _expects_mask_arg(self) -> Any: ...
     @property
