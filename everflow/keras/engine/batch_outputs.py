@@ -1,4 +1,4 @@
-"""What models gave for batches, as arrays, and put together to what they gave for all; sparse and ragged outputs, too."""
+"""What models gave for batches, as arrays, and put together; sparse and ragged outputs, too."""
 
 from __future__ import annotations
 

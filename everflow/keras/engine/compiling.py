@@ -107,7 +107,8 @@ class Compiling:
             return optimizer
         if not hasattr(optimizer, "_with_loss_scale"):
             raise ValueError(
-                f"The policy of model {self.name} scales losses, which takes an optimizer of tf.keras.optimizers, not {optimizer!r}."
+                f"The policy of model {self.name} scales losses, which takes an optimizer of tf.keras.optimizers, not "
+                f"{optimizer!r}."
             )
         return optimizer._with_loss_scale(scale)
 

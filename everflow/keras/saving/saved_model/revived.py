@@ -78,7 +78,7 @@ class RevivedLayer(Layer):
         function = getattr(self._saved.get(KERAS_ATTR), "call_and_return_conditional_losses", None)
         if function is None:
             raise ValueError(
-                f"{self.name} can't be called: it was not called before it was saved, so the file has no trace of what it does."
+                f"{self.name} can't be called: it was not before it was saved, so the file has no trace of what it does."
             )
         if not self._told["expects_training_arg"]:
             outputs, losses = function(inputs)
