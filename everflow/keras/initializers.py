@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from everflow.eager import version_mark
+from everflow.keras import untyped_initializers
 from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.ops.variables import initializers as _initializers
 from everflow.ops.variables.initializers import Constant, Identity, Ones, Orthogonal, VarianceScaling, Zeros
@@ -149,9 +150,7 @@ def deserialize(config, custom_objects=None):
     """
     known = {**globals(), **_BY_OTHER_NAMES}
     if version_mark.enabled():
-        from everflow.keras import initializers_v2  # which takes this function from here
-
-        known |= initializers_v2.by_name
+        known |= untyped_initializers.by_name
     made = deserialize_keras_object(
         config, module_objects=known, custom_objects=custom_objects, printable_module_name="initializer"
     )

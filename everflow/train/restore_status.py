@@ -31,6 +31,7 @@ class CheckpointLoadStatus:
     def __init__(self, root, path, proto, reader, restore_ops):
         self._root, self._path, self._proto, self._reader, self._restore_ops = root, path, proto, reader, restore_ops
         self._known: set[int] = set()
+        self._in_session: set[int] = set()  # what `run_restore_ops` restored
 
     def joined(self, owner):
         """Restore what came with something new on an object, when executing eagerly."""
@@ -141,8 +142,18 @@ class CheckpointLoadStatus:
         if executing_eagerly():
             return
         session = session_for(session)
+        self._in_session = {id(thing) for _, _, thing, _ in self._attributes()}
         with session.graph.as_default():
             ops = self.restore_ops()
+        if ops:
+            session.run(ops, {self._restore_ops.prefix: self._path})
+
+    def restore_what_came(self, session):
+        """Restore, in a session, objects that came after `run_restore_ops`; those before may have changed since."""
+        came = [a for a in self._attributes() if id(a[2]) not in self._in_session]
+        slot_ids = {s.slot_variable_node_id for node in self._proto.nodes for s in node.slot_variables}
+        with session.graph.as_default():
+            ops = self._restore_ops.ops_for(came, slot_ids)
         if ops:
             session.run(ops, {self._restore_ops.prefix: self._path})
 

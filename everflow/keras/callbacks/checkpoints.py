@@ -70,7 +70,7 @@ class ModelCheckpoint(Callback):
             self.model.load_weights(newest)
 
     def _get_most_recently_modified_file_matching_pattern(self, pattern):
-        """The file that a path with fields for epoch and metrics stands for; of several the newest, then the last by name."""
+        """The file that a path with fields stands for; of several the newest, of those the last by name."""
         folder, name = os.path.split(pattern)
         named = re.compile("^" + ".*".join(map(re.escape, re.split(r"{[^{}]*}", name))) + "$")
         kept = latest_checkpoint(folder)

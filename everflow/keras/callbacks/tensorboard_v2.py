@@ -260,7 +260,7 @@ class TensorBoard(Callback):
 
 
 def _pictures(value):
-    """A weight as grey images: a vector as a line, a matrix lying down, filters one behind the other; others as none."""
+    """A weight as grey images: a vector as a line, a matrix lying down, filters one by one; others as none."""
     value = np.squeeze(value)
     if value.ndim == 1:
         return value.reshape(1, value.shape[0], 1)

@@ -5,6 +5,7 @@ first input's, and casts inputs that are floats to its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from everflow.eager import version_mark
 from everflow.framework import dtypes, nest
@@ -16,6 +17,20 @@ from everflow.ops.ragged.tensor import RaggedTensor
 _enabled: bool | None = None  # None: as the program is one for TensorFlow 2 or not
 # The policy of layers that are given no type, where it has their variables cast; mixed_precision/policy.py sets it.
 default_policy = None
+
+
+_policy_of: Callable | None = None
+
+
+def register_policies(policy_of: Callable) -> None:
+    """`policy_of(policy, compute dtype, dtype)` as below; mixed_precision/policy.py, which has policies, gives it."""
+    global _policy_of
+    _policy_of = policy_of
+
+
+def policy_of(policy: Any, computes_in: str | None, dtype: str | None) -> Any:
+    """The policy of a layer: the one that it was given, or what its types amount to."""
+    return policy if _policy_of is None else _policy_of(policy, computes_in, dtype)
 
 
 def v2_dtype_behavior_enabled() -> bool:

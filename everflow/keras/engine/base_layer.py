@@ -133,14 +133,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     @property
     def _dtype_policy(self):
         """The policy of mixed precision that it was given, or that its type amounts to."""
-        from everflow.keras.mixed_precision.policy import Policy  # which stands on optimizers, and they on layers
-
-        told = self._policy if self._policy is not None and self._policy.compute_dtype is not None else None
-        if told is None and self._computes_in and self._dtype != self._computes_in:
-            return Policy(f"{self._computes_in}_with_{self._dtype}_vars")
-        return told or (
-            Policy(self._dtype) if self._dtype and not self._casts_variables else self._policy or Policy("infer")
-        )
+        return autocasting.policy_of(self._policy, self._computes_in, self._dtype)
 
     trainable_variables = property(lambda self: self.trainable_weights)
     non_trainable_variables = property(lambda self: self.non_trainable_weights)

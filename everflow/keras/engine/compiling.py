@@ -109,7 +109,8 @@ class Compiling:
             return optimizer
         if not hasattr(optimizer, "_with_loss_scale"):
             raise ValueError(
-                f"The policy of model {self.name} scales losses, which takes an optimizer of tf.keras.optimizers, not {optimizer!r}."
+                f"The policy of model {self.name} scales losses, which takes an optimizer of tf.keras.optimizers, not "
+                f"{optimizer!r}."
             )
         return optimizer._with_loss_scale(scale)
 
@@ -387,6 +388,9 @@ class Compiling:
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
         self.train_function = self._function("train", "training", updates, phase)
+        status = self.__dict__.pop("_waiting_slots", None)
+        if status is not None:
+            status.restore_what_came(K.get_session())
 
     @untracked
     def _make_test_function(self):

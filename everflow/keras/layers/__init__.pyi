@@ -858,6 +858,7 @@ class Layer(_tf.Module):
     _metrics_tensors: Any
     _name: Any
     _outbound_nodes: Any
+    _policy: Any
     _trainable: Any
     _type_is_default: Any
     _updates: Any
@@ -884,6 +885,8 @@ class Layer(_tf.Module):
     def _compute_dtype(self) -> Any: ...
     _compute_output_and_mask_jointly: bool
     def _connect(self, inputs: Any, outputs: Any, arguments: Any) -> Any: ...
+    @property
+    def _dtype_policy(self) -> Any: ...
     @property
     def _expects_mask_arg(self) -> Any: ...
     @property

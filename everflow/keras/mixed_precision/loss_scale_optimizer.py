@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.composites import IndexedSlices
 from everflow.keras.backend.state import track_variable
-from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.optimizers.optimizer import Optimizer, register_loss_scaling
 from everflow.ops import math
 from everflow.ops.control_flow import cond
 from everflow.ops.control_flow.grouping import group, no_op
@@ -131,3 +131,6 @@ class LossScaleOptimizer(Optimizer):
 
     def _checkpoint_children(self):
         return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]
+
+
+register_loss_scaling(LossScaleOptimizer)

@@ -81,7 +81,7 @@ _global_policy: Policy | None = None  # None where the program set none
 
 
 def global_policy():
-    """The policy of layers that are given none: types as the first input has them, or Keras's own with TensorFlow 2's types.
+    """The policy of layers that are given none: types as inputs have them, or Keras's own as in TensorFlow 2.
 
     Returns:
         A policy.
@@ -144,3 +144,17 @@ def with_input_dtype(policy, dtype):
     if policy.compute_dtype is not None:
         raise AssertionError(f"{policy} doesn't infer its types.")
     return Policy(dtypes.as_dtype(dtype).name + policy.name.removeprefix("infer"))
+
+
+def _policy_of(policy, computes_in, dtype):
+    """The policy of a layer: the one that it was given, or what its types amount to."""
+    if policy is not None and policy.compute_dtype is not None:
+        return policy
+    if computes_in and dtype != computes_in:
+        return Policy(f"{computes_in}_with_{dtype}_vars")
+    if dtype and not (policy is not None and policy.should_cast_variables):
+        return Policy(dtype)
+    return policy or Policy("infer")
+
+
+autocasting.register_policies(_policy_of)

@@ -36,6 +36,15 @@ _CLIPS = {"clipnorm", "clipvalue"}
 _ARGUMENTS = {*_CLIPS, "lr", "decay"}
 
 
+# What wraps optimizers, and is one itself: mixed_precision/loss_scale_optimizer.py registers it.
+_wrappers: dict = {}
+
+
+def register_loss_scaling(wrap):
+    """`wrap(optimizer, loss_scale)` gives an optimizer that scales losses."""
+    _wrappers["loss scale"] = wrap
+
+
 class Optimizer(Trackable):
     """Base of optimizers. A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns
     ops that update a variable from `_resource_apply_dense` and `_resource_apply_sparse`.
@@ -350,7 +359,7 @@ class Optimizer(Trackable):
         return {"apply_state": self._prepared} if "apply_state" in inspect.signature(apply).parameters else {}
 
     def _prepare(self, var_list):
-        """Compute what is the same for all variables of a device and dtype, once for each; {(device, dtype): {name: value}}."""
+        """{(device, dtype): {name: value}}: what is the same for all variables of a device and dtype, computed once."""
         self._prepared = {}
         for var in var_list:
             for place in getattr(var, "devices", [var.device]):
@@ -426,9 +435,7 @@ class Optimizer(Trackable):
 
     def _with_loss_scale(self, loss_scale):
         """This optimizer, for losses that are scaled."""
-        from everflow.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer  # an optimizer itself
-
-        return LossScaleOptimizer(self, loss_scale)
+        return _wrappers["loss scale"](self, loss_scale)
 
     # --- as data ----------------------------------------------------------------------------
 

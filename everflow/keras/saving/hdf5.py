@@ -177,6 +177,8 @@ def _from_keras_1(layer, kind, values):
     if kind in ("Conv1D", "Conv2D", "Conv3D") and layer.data_format == "channels_first" and values[0].ndim > 2:
         axes = (*range(2, values[0].ndim), 1, 0)
         return [np.transpose(values[0], axes), *values[1:]]
+    if kind == "Conv2DTranspose":
+        return [np.transpose(values[0], (0, 1, 3, 2)), *values[1:]]
     if kind == "Conv1D" and values[0].ndim == 4:
         return [values[0][:, 0, :, :], *values[1:]]
     if kind == "LSTM" and len(values) == 12:

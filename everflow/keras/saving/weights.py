@@ -80,6 +80,9 @@ def load(model, filepath, by_name=False):
     status = _object_saver(model).read(filepath)
     if model.built or model._is_graph_network:
         status.run_restore_ops(session=_session())
+        if not executing_eagerly() and hasattr(status, "restore_what_came"):
+            # An optimizer makes its slots when the model is trained; then they are restored.
+            model.__dict__["_waiting_slots"] = status
     else:
         # Variables come when the model is built; then they are restored.
         model.__dict__["_waiting_restore"] = status

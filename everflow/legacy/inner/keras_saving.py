@@ -44,6 +44,19 @@ def preprocess_weights_for_loading(
     return hdf5.converted(layer, weights, original_keras_version or VERSION)
 
 
+def _convert_rnn_weights(layer: Any, weights: list[Any]) -> list[Any]:
+    """Values of an LSTM or GRU, or of its form for cuDNN, as the layer has them."""
+    kind, units = type(layer).__name__, weights[1].shape[0]
+    biases = {"LSTM": (4 * units,), "CuDNNLSTM": (8 * units,), "GRU": (3 * units,), "CuDNNGRU": (6 * units,)}
+    if getattr(layer, "reset_after", False) and kind == "GRU":
+        biases["GRU"] = (2, 3 * units)
+    if kind not in biases or weights[2].shape == biases[kind]:
+        return weights
+    if weights[2].shape not in {*biases.values(), (2, 3 * units)} or biases[kind] == (3 * units,):
+        raise ValueError(f"The weights have a bias of shape {weights[2].shape}, which no {kind} of {units} units has.")
+    return hdf5._between_cudnn(kind, weights, biases[kind])
+
+
 def _legacy_weights(model: Any) -> list[Any]:
     """Weights in the order of files."""
     return model.trainable_weights + model.non_trainable_weights

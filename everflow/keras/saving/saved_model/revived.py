@@ -58,6 +58,8 @@ class RevivedLayer(Layer):
 
     def _attach_loaded(self, name, child):
         """Take what hangs on the layer in the file."""
+        if self._saved_kind == "_tf_keras_sequential" and type(child).__name__ == "InputLayer":
+            return  # a Sequential doesn't show it
         if name in _TOLD_AGAIN or name in _FUNCTIONS or name in (KERAS_ATTR, "signatures", "optimizer"):
             self._saved[name] = child
         if name in (KERAS_ATTR, "signatures"):
@@ -76,7 +78,7 @@ class RevivedLayer(Layer):
         function = getattr(self._saved.get(KERAS_ATTR), "call_and_return_conditional_losses", None)
         if function is None:
             raise ValueError(
-                f"{self.name} can't be called: it was not called before it was saved, so the file has no trace of what it does."
+                f"{self.name} can't be called: it was not before it was saved, so the file has no trace of what it does."
             )
         if not self._told["expects_training_arg"]:
             outputs, losses = function(inputs)
@@ -110,7 +112,7 @@ def _revived_class(about, identifier):
 
     is_network = identifier in ("_tf_keras_network", "_tf_keras_model", "_tf_keras_sequential")
     bases = (RevivedLayer, known_class("Model")) if is_network else (RevivedLayer,)
-    return type(about["class_name"], bases, {"call": call, "__module__": __name__})
+    return type(about["class_name"], bases, {"call": call, "_saved_kind": identifier, "__module__": __name__})
 
 
 def note_inputs(model):
