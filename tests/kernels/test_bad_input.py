@@ -11,6 +11,7 @@ import pytest
 import everflow as tf
 from everflow import kernels
 from everflow.framework import dtypes, op_defs
+from tests.kernels.old_graphs import old_graph
 
 # State, files, blocking, other processes: not for random input.
 _LEFT_OUT = (
@@ -120,7 +121,7 @@ def _try(op_type, seed):
         feeds[placeholder] = _array(dtype, rng, numpy_rng)
         return placeholder
 
-    with tf.Graph().as_default(), np.errstate(all="ignore"):
+    with old_graph().as_default(), np.errstate(all="ignore"):
         for arg in definition.inputs:
             dtype = arg.type if arg.type is not None else attrs.get(arg.type_attr, dtypes.float32)
             if arg.number_attr:

@@ -15,6 +15,7 @@ from everflow.kernels.facts import Effect
 from everflow.runtime import checking
 from everflow.runtime.plan import specialize
 from tests.kernels import op_calls, op_examples, op_programs
+from tests.kernels.old_graphs import old_graph
 from tests.kernels.op_calls import Sources
 
 pytestmark = pytest.mark.usefixtures("watched", "shaped_at_once")
@@ -81,7 +82,7 @@ def _same(before, now) -> bool:
 
 def _exercise(make, kind: str) -> None:
     """Fetch what `make(sources)` builds, write into it, and look whether that shows anywhere."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    with old_graph().as_default(), tf.Session() as session:
         sources = Sources(kind)
         tensors = [
             t for t in make(sources) if isinstance(t, tf.Tensor) and t.dtype not in (dtypes.variant, dtypes.resource)
@@ -109,13 +110,13 @@ def test_family(family, kind):
 
 @pytest.mark.parametrize("program", op_programs.PROGRAMS, ids=lambda program: program.__name__)
 def test_program(program):
-    with tf.Graph().as_default():
+    with old_graph().as_default():
         program()
     done.add((test_program, program))
 
 
 def test_files(tmp_path):
-    with tf.Graph().as_default():
+    with old_graph().as_default():
         op_programs.files(tmp_path)
 
 
@@ -201,7 +202,7 @@ def test_made_up_inputs(part):
 
 @pytest.mark.parametrize("resource", [False, True])
 def test_a_fetched_gather_is_not_the_variable(resource):
-    with tf.Graph().as_default(), tf.Session() as session:
+    with old_graph().as_default(), tf.Session() as session:
         variable = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=resource)
         session.run(variable.initializer)
         row = session.run(tf.gather_nd(variable, [1]))
@@ -211,7 +212,7 @@ def test_a_fetched_gather_is_not_the_variable(resource):
 
 @pytest.mark.parametrize("resource", [False, True])
 def test_a_gather_before_an_assignment_shows_the_old_value(resource):
-    with tf.Graph().as_default(), tf.Session() as session:
+    with old_graph().as_default(), tf.Session() as session:
         variable = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=resource)
         session.run(variable.initializer)
         row = tf.gather_nd(variable, [1])
@@ -223,7 +224,7 @@ def test_a_gather_before_an_assignment_shows_the_old_value(resource):
 
 
 def test_a_gather_of_what_was_fed_is_not_written_over():
-    with tf.Graph().as_default(), tf.Session() as session:
+    with old_graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [4, 5000])
         fed = np.ones((4, 5000), np.float32)
         found = session.run(tf.exp(tf.gather_nd(x, [1])), {x: fed})

@@ -15,6 +15,7 @@ from everflow.kernels import registry
 from everflow.kernels.facts import Effect
 from everflow.runtime import thread_orders
 from everflow.runtime.plan.prune import prune
+from tests.kernels.old_graphs import old_graph
 
 pytestmark = pytest.mark.usefixtures("same_threads")
 
@@ -150,7 +151,7 @@ def _built(build, arrays):
 
 
 def _bits(build, arrays, count):
-    with tf.Graph().as_default():
+    with old_graph().as_default():
         feeds, first, fetches = _built(build, arrays)
         with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=count)) as sess:
             sess.run(first)
@@ -158,7 +159,7 @@ def _bits(build, arrays, count):
 
 
 def _says_it_differs(build, arrays):
-    with tf.Graph().as_default():
+    with old_graph().as_default():
         feeds, _, fetches = _built(build, arrays)
         return not thread_orders.may_choose_threads(prune(fetches, feeds).nodes)
 
@@ -194,7 +195,7 @@ def _is_elementwise(name) -> bool:
         return False
     if tf.float32 not in _types(name):
         return False
-    with tf.Graph().as_default():
+    with old_graph().as_default():
         try:
             return _drawn(name, tf.float32, (7, 5))[0].shape.as_list() == [7, 5]
         except ValueError:  # shapes that such an op can't take
@@ -234,7 +235,7 @@ def test_element_wise(name):
     """Of all types and of all sizes below the one that is declared."""
     declared, found = registry.lookup(name).facts.threads_matter_from, []
     for count in (1, 2, 3):
-        with tf.Graph().as_default():
+        with old_graph().as_default():
             results, feeds = [], {}
             for dtype in _types(name):
                 for shape in SHAPES:
