@@ -163,6 +163,7 @@ python.framework      composite_tensor                   : framework.type_specs 
 python.framework      device device_spec                 : framework.devices . legacy.inner.framework
 python.framework      dtypes                             : framework.dtypes legacy.inner.core.types
 python.framework      errors errors_impl                 : framework.errors
+python.framework      errors_impl                        : legacy.inner.core.errors
 python.framework      function                           : ops.functions.defun framework.function* . legacy.inner.framework
 python.framework      graph_io                           : formats.graph_files
 python.framework      graph_util graph_util_impl         : graph_util legacy.inner.framework

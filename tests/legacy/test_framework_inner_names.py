@@ -10,7 +10,17 @@ from everflow.protos import tensor_pb2
 # isort: split
 from tensorflow.python import pywrap_tensorflow
 from tensorflow.python.eager import context, core, monitoring, remote
-from tensorflow.python.framework import common_shapes, constant_op, device, device_spec, dtypes, ops, tensor_util
+from tensorflow.python.framework import (
+    common_shapes,
+    config,
+    constant_op,
+    device,
+    device_spec,
+    dtypes,
+    errors_impl,
+    ops,
+    tensor_util,
+)
 from tensorflow.python.platform import googletest
 
 
@@ -136,3 +146,10 @@ def test_what_googletest_has_of_absltest():
     assert all(
         hasattr(googletest, name) for name in ("skipIf", "skipUnless", "expectedFailure", "SkipTest", "TestLoader")
     )
+
+
+def test_exceptions_by_code():
+    found, unknown = (errors_impl._make_specific_exception(None, None, "words", code) for code in (5, 999))
+    assert isinstance(found, tf.errors.NotFoundError) and isinstance(unknown, tf.errors.UnknownError)
+    assert (found.error_code, unknown.error_code, unknown.message) == (5, 999, "words")
+    assert config.get_optimizer_jit() is False

@@ -93,7 +93,7 @@ class DefinedFunction:
         self._function()
         return list(self._body._captures) if not self._capture_by_value else []
 
-    declared_input_types = property(lambda self: self._input_types)
+    declared_input_types = property(lambda self: tuple(self._input_types))
 
     @property
     def gradient_name(self):
