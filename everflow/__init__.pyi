@@ -458,13 +458,12 @@ class LMDBReader(ReaderBase):
 from everflow.protos.event_pb2 import LogMessage as LogMessage
 MONOLITHIC_BUILD: int
 from everflow.protos.meta_graph_pb2 import MetaGraphDef as MetaGraphDef
-class Module:
+class Module(_tf.contrib.eager.metrics.AutoTrackable):
     _name: Any
     _scope_name: Any
     def __init__(self, name: str | None = None) -> None: ...
     _TF_MODULE_IGNORED_PROPERTIES: Any
     def _held(self, wanted: Any, seen: Any = None) -> Iterator[Any]: ...
-    def _no_dependency(self, value: Any) -> _tf.contrib.checkpoint.NoDependency: ...
     @property
     def name(self) -> Any: ...
     @property

@@ -377,7 +377,7 @@ python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent mom
 python.training       basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner \
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
-                      warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.multi_step_hooks
+                      warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
 python.training       training_util                      : ops.variables.global_step
 python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute
@@ -388,7 +388,7 @@ python.training.saving saveable_object saveable_object_util functional_saver : t
 python.training       saver_test_utils                   : legacy.inner.tracking.savers
 python.training       tensorboard_logging                : summary.tensorboard_logging
 python.training.experimental loss_scale                  : legacy.inner.tracking.loss_scales train.loss_scale
-python.training.experimental mixed_precision_global_state : legacy.inner.mixed_precision_state
+python.training.experimental mixed_precision_global_state : legacy.inner.training.mixed_precision_state
 python.training.tracking base                            : legacy.inner.tracking.base ops.variables.trackable
 python.training.tracking data_structures                 : ops.variables.containers
 python.training.tracking layer_utils                     : legacy.inner.tracking.layer_utils

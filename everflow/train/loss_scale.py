@@ -6,7 +6,6 @@ import abc
 
 import numpy as np
 
-from everflow.config.optimizer import set_experimental_options
 from everflow.framework import dtypes
 from everflow.framework import strategy_context as distribution
 from everflow.framework.composites import IndexedSlices
@@ -17,6 +16,7 @@ from everflow.ops.control_flow import cond, grouping
 from everflow.ops.variables.trackable import Trackable
 from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import takes
+from everflow.runtime.process_options import PROCESS
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
 
@@ -278,6 +278,10 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         return grouping.group(update, cond(should_apply, apply, grouping.no_op), name=name)
 
 
+# What wraps an optimizer, by its kind; Keras enters its own.
+SCALING: dict[type, type] = {Optimizer: MixedPrecisionLossScaleOptimizer}
+
+
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """The optimizer with loss scaling. Kernels choose their precision by the graph's types: nothing is rewritten.
 
@@ -299,11 +303,11 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """
     if hasattr(opt, "_loss_scale"):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
-    if not isinstance(opt, Optimizer) and not hasattr(opt, "_with_loss_scale"):
+    wrappers = [wrapper for kind, wrapper in SCALING.items() if isinstance(opt, kind)]
+    if not wrappers:
         raise ValueError(f'"opt" must be an optimizer, of tf.train or of Keras, not {opt!r}')
-    make = getattr(opt, "_with_loss_scale", None)  # of one that is no tf.train.Optimizer
-    made = MixedPrecisionLossScaleOptimizer(opt, loss_scale) if make is None else make(loss_scale)
-    set_experimental_options({"auto_mixed_precision": True})
+    made = wrappers[0](opt, loss_scale)
+    PROCESS.optimizer["auto_mixed_precision"] = True
     return made
 
 
@@ -316,4 +320,4 @@ def disable_mixed_precision_graph_rewrite():
     Example:
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
-    set_experimental_options({"auto_mixed_precision": False})
+    PROCESS.optimizer["auto_mixed_precision"] = False

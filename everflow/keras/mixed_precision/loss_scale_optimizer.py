@@ -8,7 +8,7 @@ from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.ops import math
 from everflow.ops.control_flow import cond
 from everflow.ops.control_flow.grouping import group, no_op
-from everflow.train.loss_scale import as_loss_scale
+from everflow.train.loss_scale import SCALING, as_loss_scale
 
 
 class LossScaleOptimizer(Optimizer):
@@ -131,3 +131,6 @@ class LossScaleOptimizer(Optimizer):
 
     def _checkpoint_children(self):
         return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]
+
+
+SCALING[Optimizer] = LossScaleOptimizer

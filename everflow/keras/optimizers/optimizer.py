@@ -197,12 +197,6 @@ class Optimizer(Trackable):
             attachments.joined(self)
         return slots[slot_name]
 
-    def _with_loss_scale(self, loss_scale):
-        """This optimizer with loss scaling, for `tf.train.experimental.enable_mixed_precision_graph_rewrite`."""
-        from everflow.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer  # derives from this class
-
-        return LossScaleOptimizer(self, loss_scale)
-
     def get_slot(self, var, slot_name):
         """The variable of this name that is kept for `var`."""
         return self._slots[_var_key(var)][slot_name]
