@@ -418,7 +418,7 @@ python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent mom
 python.training       basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner \
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
-                      warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.multi_step_hooks
+                      warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
 python.training       training_util                      : ops.variables.global_step
 python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute

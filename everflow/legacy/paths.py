@@ -131,7 +131,9 @@ class _Served(types.ModuleType):
             name,
             f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.legacy.",
         )
-        self.__dict__.update(_path=path, _sources=sources, __path__=[])  # a path makes it a package, with modules below
+        self.__dict__.update(
+            _path=path, _sources=sources, _replaced={}, __path__=[]
+        )  # a path makes it a package, with modules below
 
     def __setattr__(self, name: str, value: object) -> None:
         # Names that are switches say so: the others are of this module only.
@@ -142,14 +144,14 @@ class _Served(types.ModuleType):
                 setters[name](value)
                 return
         if not plain and isinstance(imported := getattr(self, name, None), types.ModuleType):
+            self._replaced[name] = imported
             self._stand_in(name, imported, value)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        held = vars(self).get(name)
+        if name in self._replaced:
+            self._stand_in(name, vars(self)[name], self._replaced.pop(name))
         super().__delattr__(name)
-        if isinstance(imported := getattr(self, name, None), types.ModuleType):
-            self._stand_in(name, held, imported)
 
     def _stand_in(self, name: str, before: object, after: object) -> None:
         """Where tests put something in the place of a module that this one imports, a clock for `time`, it is what the

@@ -6,7 +6,6 @@ import abc
 
 import numpy as np
 
-from everflow.config.optimizer import set_experimental_options
 from everflow.framework import dtypes
 from everflow.framework import strategy_context as distribution
 from everflow.framework.composites import IndexedSlices
@@ -17,6 +16,7 @@ from everflow.ops.control_flow import cond, grouping
 from everflow.ops.variables.trackable import Trackable
 from everflow.ops.variables.variable import Variable
 from everflow.platform.signatures import takes
+from everflow.runtime.process_options import PROCESS
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
 
 # What chose the precision of this process, of which there is to be one: the functions at the end of this file, or a
@@ -283,6 +283,10 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         return grouping.group(update, cond(should_apply, apply, grouping.no_op), name=name)
 
 
+# What wraps an optimizer, by its kind; Keras enters its own.
+SCALING: dict[type, type] = {Optimizer: MixedPrecisionLossScaleOptimizer}
+
+
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """The optimizer with loss scaling. Kernels choose their precision by the graph's types: nothing is rewritten.
 
@@ -305,16 +309,15 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     if hasattr(opt, "_loss_scale"):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
     global mixed_precision_graph_rewrite_is_enabled
-    if not isinstance(opt, Optimizer) and not hasattr(opt, "_with_loss_scale"):
+    wrappers = [wrapper for kind, wrapper in SCALING.items() if isinstance(opt, kind)]
+    if not wrappers:
         raise ValueError(f'"opt" must be an optimizer, of tf.train or of Keras, not {opt!r}')
     if not using_default_mixed_precision_policy:
         raise ValueError(
             "A mixed precision policy of Keras is set already, and does what the graph rewrite would: use one of the two."
         )
-    # Optimizers of Keras know their own kind of wrapper.
-    make = getattr(opt, "_with_loss_scale", None)
-    made = MixedPrecisionLossScaleOptimizer(opt, loss_scale) if make is None else make(loss_scale)
-    set_experimental_options({"auto_mixed_precision": True})
+    made = wrappers[0](opt, loss_scale)
+    PROCESS.optimizer["auto_mixed_precision"] = True
     mixed_precision_graph_rewrite_is_enabled = True
     return made
 
@@ -329,5 +332,5 @@ def disable_mixed_precision_graph_rewrite():
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
     global mixed_precision_graph_rewrite_is_enabled
-    set_experimental_options({"auto_mixed_precision": False})
+    PROCESS.optimizer["auto_mixed_precision"] = False
     mixed_precision_graph_rewrite_is_enabled = False

@@ -142,3 +142,64 @@ def test_baseline_models_check_that_features_have_as_many_rows():
 
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.estimator.BaselineRegressor().train(features, steps=1)
+
+
+def test_hooks_of_several_steps_stop_at_a_step():
+    from tensorflow.python.training import basic_session_run_hooks, monitored_session
+
+    step = tf.train.get_or_create_global_step()
+    hook = basic_session_run_hooks._MultiStepStopAtStepHook(num_steps=7, steps_per_run=3)
+    hook.begin()
+    each = basic_session_run_hooks.get_or_create_steps_per_run_variable()
+    train = tf.assign_add(step, tf.cast(each, tf.int64))
+    seen = []
+    with tf.Session() as sess:
+        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        hooked = monitored_session._HookedSession(sess, [hook])
+        hook.after_create_session(sess, None)
+        while not hooked.should_stop():
+            seen.append(hooked.run(train))
+    assert seen == [3, 6, 7]
+    with pytest.raises(ValueError):
+        basic_session_run_hooks._MultiStepStopAtStepHook(num_steps=1, steps_per_run=0)
+
+
+def test_variables_of_objects_have_any_initializer():
+    from tensorflow.python.training.tracking import tracking, util
+
+    root = tracking.AutoTrackable()
+    number = util.add_variable(root, name="number", initializer=3.0, dtype=tf.float64)
+    drawn = util.add_variable(root, name="drawn", shape=[2], initializer=tf.ones_initializer)
+    assert (number.dtype, drawn.shape.as_list()) == (tf.float64, [2])
+    with pytest.raises(ValueError):
+        util.add_variable(root, name="drawn", shape=[2])
+
+
+def test_rows_of_a_checkpoint_by_words(tmp_path):
+    from tensorflow.python.training import checkpoint_ops
+
+    for name, words in (("new", "a b c"), ("old", "c a")):
+        (tmp_path / name).write_text("\n".join(words.split()))
+    with tf.Session() as sess:
+        tf.get_variable("m", initializer=[[1.0, 2.0], [3.0, 4.0]])
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(sess, str(tmp_path / "model"))
+        files = {"new_row_vocab_file": str(tmp_path / "new"), "old_row_vocab_file": str(tmp_path / "old")}
+        given = (path, "m", 0, 3, 2, lambda shape: tf.fill(shape, 9.0))
+        loaded = checkpoint_ops._load_and_remap_matrix(*given, num_row_oov_buckets=1, **files)
+        assert sess.run(loaded).tolist() == [[3, 4], [9, 9], [1, 2], [9, 9]]
+    for wrong in ({}, {"new_row_vocab_file": "x"}, {**files, "num_row_oov_buckets": -1}):
+        with pytest.raises(ValueError):
+            checkpoint_ops._load_and_remap_matrix(*given, **wrong)
+
+
+def test_objects_make_what_a_checkpoint_asks_for(tmp_path):
+    import numpy as np
+
+    state = tf.contrib.checkpoint.NumpyState()
+    state.seen = np.ones([2])
+    with tf.Session() as sess:
+        path = tf.train.Checkpoint(state=state).save(str(tmp_path / "model"), session=sess)
+        other = tf.contrib.checkpoint.NumpyState()
+        tf.train.Checkpoint(state=other).restore(path).run_restore_ops(sess)
+    assert other.seen.tolist() == [1, 1]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.eager.mode import disable_eager_execution, enable_eager_execution
+from everflow.eager.mode import disable_eager_execution, eager_mode, enable_eager_execution
+from everflow.ops.variables.auto_trackable import AutoTrackable
 
 
 class Affine(tf.Module):
@@ -129,3 +130,28 @@ def test_what_cannot_be_loaded(folder):
         tf.saved_model.load_v2(folder, tags=["other"])
     with pytest.raises(OSError, match="does not exist"):
         tf.saved_model.load_v2(folder + "/nothing")
+
+
+def test_what_a_saved_model_refuses(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([], tf.float32)])
+        root.f.get_concrete_function().graph.mark_as_unsaveable("it reads the clock")
+        with pytest.raises(ValueError, match="reads the clock"):
+            tf.saved_model.save(root, str(tmp_path / "marked"))
+        moved = AutoTrackable()
+        moved.several = [tf.Variable(1.0)]
+        moved.several[0] = 3
+        with pytest.raises(ValueError, match="can't be saved"):
+            tf.saved_model.save(moved, str(tmp_path / "moved"))
+
+
+def test_signatures_stay_as_they_are(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([], tf.float32)])
+        tf.saved_model.save(root, str(tmp_path / "model"), root.f)
+        loaded = tf.saved_model.load_v2(str(tmp_path / "model"))
+        with pytest.raises(TypeError):
+            loaded.signatures["other"] = root.f
+        assert list(loaded.signatures) == ["serving_default"]

@@ -18,3 +18,24 @@ def test_one_new_folder_and_no_more(tmp_path, path, works):
             with pytest.raises(ValueError, match="no directory"):
                 saver.save(sess, str(tmp_path / path))
             assert not (tmp_path / "no").exists()
+
+
+def test_a_path_with_a_scheme(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(1.0)
+        sess.run(v.initializer)
+        saver = tf.train.Saver()
+        path = saver.save(sess, f"file://{tmp_path}/model")
+        assert (tmp_path / "model.index").exists()
+        sess.run(v.assign(2.0))
+        saver.restore(sess, path)
+        assert sess.run(v) == 1.0
+
+
+def test_a_part_by_itself_is_saved_whole():
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0)
+        v._set_save_slice_info(tf.Variable.SaveSliceInfo("whole", [2], [0], [1]))
+        tf.train.Saver({"part": v})
+        (restore,) = [op for op in tf.get_default_graph().get_operations() if op.type == "RestoreV2"]
+        assert restore.outputs[0].shape.ndims is None

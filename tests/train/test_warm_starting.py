@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 
 @pytest.fixture
@@ -61,3 +62,13 @@ def test_another_vocabulary(checkpoint, tmp_path):
     np.testing.assert_allclose(started()["emb"], [[1.1, 1.2], [1.0, 1.0], [0.1, 0.2], [1.0, 1.0]])
     with pytest.raises(ValueError, match="not used"):
         tf.train.warm_start(checkpoint, var_name_to_prev_var_name={"absent": "emb"})
+
+
+def test_from_a_checkpoint_of_objects(tmp_path):
+    with eager_mode():
+        path = tf.train.Checkpoint(x=tf.Variable([7.0], name="weights")).save(str(tmp_path / "objects"))
+    v = tf.get_variable("weights", [1])
+    tf.train.warm_start(path)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(v) == [7.0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from everflow.framework.composites import IndexedSlices
 from everflow.keras.backend.state import track_variable
-from everflow.keras.optimizers.optimizer import Optimizer, register_loss_scaling
+from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.ops import math
 from everflow.ops.control_flow import cond
 from everflow.ops.control_flow.grouping import group, no_op
-from everflow.train.loss_scale import as_loss_scale
+from everflow.train.loss_scale import SCALING, as_loss_scale
 
 
 class LossScaleOptimizer(Optimizer):
@@ -133,4 +133,4 @@ class LossScaleOptimizer(Optimizer):
         return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]
 
 
-register_loss_scaling(LossScaleOptimizer)
+SCALING[Optimizer] = LossScaleOptimizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.keras import backend as K
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
-from everflow.keras.mixed_precision import loss_scale_optimizer as _registered  # noqa: F401  by itself
+from everflow.keras.mixed_precision import loss_scale_optimizer as _loss_scaling  # noqa: F401  enters itself
 from everflow.keras.optimizers import schedules as schedules
 from everflow.keras.optimizers.adam import Adam, Adamax, Nadam
 from everflow.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop

@@ -31,18 +31,10 @@ from everflow.ops.math.clip import clip_by_norm, clip_by_value
 from everflow.ops.variables.trackable import Trackable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
+from everflow.train.loss_scale import SCALING
 
 _CLIPS = {"clipnorm", "clipvalue"}
 _ARGUMENTS = {*_CLIPS, "lr", "decay"}
-
-
-# What wraps optimizers, and is one itself: mixed_precision/loss_scale_optimizer.py registers it.
-_wrappers: dict = {}
-
-
-def register_loss_scaling(wrap):
-    """`wrap(optimizer, loss_scale)` gives an optimizer that scales losses."""
-    _wrappers["loss scale"] = wrap
 
 
 class Optimizer(Trackable):
@@ -217,12 +209,6 @@ class Optimizer(Trackable):
             self._weights.append(slot)
             attachments.joined(self)
         return slots[slot_name]
-
-    def _with_loss_scale(self, loss_scale):
-        """This optimizer with loss scaling, for `tf.train.experimental.enable_mixed_precision_graph_rewrite`."""
-        from everflow.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer  # derives from this class
-
-        return LossScaleOptimizer(self, loss_scale)
 
     def get_slot(self, var, slot_name):
         """The variable of this name that is kept for `var`."""
@@ -435,7 +421,7 @@ class Optimizer(Trackable):
 
     def _with_loss_scale(self, loss_scale):
         """This optimizer, for losses that are scaled."""
-        return _wrappers["loss scale"](self, loss_scale)
+        return SCALING[Optimizer](self, loss_scale)
 
     # --- as data ----------------------------------------------------------------------------
 

@@ -291,7 +291,8 @@ class _Wrapper(TrackableDataStructure):
     def __reduce_ex__(self, protocol):
         return type(self), (self._wrapped,)
 
-    __hash__ = None
+    def __hash__(self):
+        raise TypeError(f"unhashable type: {type(self).__name__!r}")
 
 
 def _reading(name, kind):

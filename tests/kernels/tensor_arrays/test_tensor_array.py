@@ -6,6 +6,7 @@ import pytest
 import everflow as tf
 from everflow.framework import raw_ops as raw
 from tests.kernels.feeding import fed
+from tests.kernels.old_graphs import old_graph
 
 
 def array(size=3, **options):
@@ -111,7 +112,12 @@ def test_stacks_have_an_end(sess):
         sess.run(second)
 
 
-def test_arrays_of_the_first_graphs(sess):
+def test_arrays_of_the_first_graphs():
+    with old_graph().as_default(), tf.Session() as sess:
+        _run_arrays_of_the_first_graphs(sess)
+
+
+def _run_arrays_of_the_first_graphs(sess):
     handle = raw.TensorArray(3, dtype=tf.float32)
     flow = raw.TensorArrayUnpack(handle, [[1.0], [2.0], [3.0]], 0.0)
     assert sess.run(raw.TensorArrayPack(handle, flow, dtype=tf.float32)).tolist() == [[1.0], [2.0], [3.0]]

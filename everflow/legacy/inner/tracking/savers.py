@@ -48,6 +48,8 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
     """{name: variable, list of parts, or saveable}; of whole variables the tensors, unless `convert_variable_to_tensor`
     is False.
     """
+    if not isinstance(op_list, (list, tuple, set)):
+        raise TypeError(f"op_list must be a list, tuple or set of variables, not {op_list!r}")
     things = named(op_list)
     if not convert_variable_to_tensor or isinstance(op_list, dict):
         return things

@@ -201,3 +201,25 @@ def test_layers_in_a_list_of_a_model_are_the_models():
     model = Several()
     model(tf.ones([1, 3]))
     assert len(model.layers) == 2 and len(model.weights) == 4 and len(model.losses) == 1
+
+
+def test_modules_and_keras_layers_wrap_what_they_hold(tmp_path):
+    module, model = tf.Module(), tf.keras.Model()
+    for holder in (module, model):
+        holder.several = [_variable()]
+        holder.named = {"a": _variable()}
+        assert type(holder.several) is ListWrapper and type(holder.named) is _DictWrapper
+    assert _saved(module, tmp_path) == ["x/named/a", "x/several/0"]
+    model.several.insert(0, _variable())
+    with pytest.raises(ValueError, match="can't be saved"):
+        model.save_weights(str(tmp_path / "weights"))
+
+
+def test_layers_in_containers_make_resources():
+    with tf.Graph().as_default():
+        layer, alone = tf.layers.Dense(1), tf.layers.Dense(1)
+        held = containers.List([layer])
+        for each in (layer, alone):
+            each(tf.ones([1, 2]))
+        assert len(held.variables) == 2
+        assert [hasattr(each.kernel, "handle") for each in (layer, alone)] == [True, False]
