@@ -437,7 +437,7 @@ python.training.tracking graph_view                      : legacy.inner.tracking
 python.training.tracking tracking                        : legacy.inner.tracking.tracking ops.variables.auto_trackable
 python.training.tracking util                            : legacy.inner.tracking.saving
 python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.inspection \
-                                                           keras.engine.tracked_attributes
+                                                           keras.engine.tracked_attributes ops.variables.trackable
 python.training       checkpoint_utils                   : train.eval_step
 python.training.checkpointable base tracking util data_structures : train train.*
 

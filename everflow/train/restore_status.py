@@ -12,10 +12,18 @@ from everflow.train.checkpoint_reader import list_variables
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree, children_of, slot_of
 
+_make_session = Session
+
+
+def register_session_provider(make):
+    """Let what has a session of its own, as Keras has, give it where a program has no default one."""
+    global _make_session
+    _make_session = make
+
 
 def session_for(session):
-    """The session given, the default one, or a new one for the default graph."""
-    return session or get_default_session() or Session()
+    """The session given, the default one, Keras's where it is in use, or a new one for the default graph."""
+    return session or get_default_session() or _make_session()
 
 
 def _initializers(objects):

@@ -305,3 +305,46 @@ def test_rows_of_one_number_may_be_a_vector():
     x = tf.keras.Input(())
     model = tf.keras.Model(x, layers.Flatten()(x))
     np.testing.assert_array_equal(model.predict(np.array([1.0, 2.0])), [[1.0], [2.0]])
+
+
+def test_lists_and_dicts_of_a_layer_are_wrapped_and_tuples_hide():
+    class Holder(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.several, self.named, self.hidden = [layers.Dense(1)], {"a": layers.Dense(2)}, (layers.Dense(3),)
+
+    holder = Holder()
+    assert [type(x).__name__ for x in holder._layers] == ["ListWrapper", "_DictWrapper"]
+    holder.several.append(layers.Dense(4))
+    assert len(holder.several.layers) == 2 and holder._lookup_dependency("several") is holder.several
+
+
+def test_a_tuple_keeps_variables_and_a_module_its_own():
+    class Inner(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.v = tf.Variable(1.0)
+
+    class Holder(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.pair = Inner(), (tf.Variable(1.0), tf.Variable(2.0, trainable=False))
+
+    assert len(Holder().trainable_weights) == 1 and len(Holder().weights) == 2
+
+
+def test_whether_layers_are_trained_is_noted_and_put_back():
+    x = tf.keras.Input([2])
+    model = tf.keras.Model(x, layers.Dense(1)(x))
+    state = model._get_trainable_state()
+    model.layers[1].trainable = False
+    model._set_trainable_state(state)
+    assert model.layers[1].trainable and len(state) == 3
+
+
+def test_a_checkpoint_without_a_session_uses_that_of_keras(tmp_path):
+    with tf.Graph().as_default():
+        layer = layers.Layer()
+        layer.held = {"x": tf.Variable(1.0, use_resource=True)}
+        assert tf.train.Checkpoint(layer=layer).save(str(tmp_path / "model")).endswith("model-1")
+    K.clear_session()

@@ -30,6 +30,7 @@ from everflow.ops.array.constants import placeholder_with_default
 from everflow.ops.variables.variable import is_variable_initialized, variables_initializer
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
+from everflow.train.restore_status import register_session_provider
 
 
 class _GraphState:
@@ -343,6 +344,9 @@ def get_session(op_input_list=()):
     """
     session = session_without_initializing(op_input_list)
     return session if _manual_variable_initialization else _initialized(session)
+
+
+register_session_provider(get_session)
 
 
 def set_session(session):

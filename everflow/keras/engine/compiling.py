@@ -255,7 +255,7 @@ class Compiling:
         return found
 
     @property
-    def metrics_names(self):
+    def metrics_names(self) -> list[str]:
         """The names of what training and evaluation report: "loss" and the metrics."""
         names = ["loss"]
         if self._is_compiled:
