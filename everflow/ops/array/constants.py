@@ -167,13 +167,13 @@ def _from_shape(value, dtype=None, name=None, as_ref=False):
             f"The shape {value} is not fully known, so it is no tensor: use tf.shape() for the sizes of a run"
         )
     sizes = value.as_list()
-    if dtype is not None:
-        if dtype not in (dtypes.int32, dtypes.int64):
-            raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
-    else:
-        dtype = dtypes.int32
-        if any(s >= 2**31 for s in sizes):
-            dtype = dtypes.int64
+    large = any(s >= 2**31 for s in sizes)
+    if dtype is None:
+        dtype = dtypes.int64 if large else dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    elif large and dtype == dtypes.int32:
+        raise ValueError(f"The shape {value} has a size that is too large for int32: use int64")
     return _constant(sizes, dtype, name=name or "shape_as_tensor")
 
 

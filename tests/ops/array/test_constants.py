@@ -161,3 +161,10 @@ def test_a_proto_is_a_constant_as_it_is():
     variant = tf.make_tensor_proto(1)
     variant.dtype = tf.variant.as_datatype_enum
     assert tf.constant(variant).dtype == tf.variant
+
+
+def test_a_large_shape_is_no_tensor_of_int32():
+    shape = tf.TensorShape([2**31, 2])
+    assert tf.convert_to_tensor(shape).dtype == tf.int64
+    with pytest.raises(ValueError):
+        tf.convert_to_tensor(shape, dtype=tf.int32)
