@@ -51,7 +51,7 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
     if not isinstance(op_list, (list, tuple, set)):
         raise TypeError(f"op_list must be a list, tuple or set of variables, not {op_list!r}")
     things = named(op_list)
-    if not convert_variable_to_tensor or isinstance(op_list, dict):
+    if not convert_variable_to_tensor:
         return things
     return {name: _tensor_of(thing) if isinstance(thing, Variable) else thing for name, thing in things.items()}
 
