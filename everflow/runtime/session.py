@@ -222,7 +222,7 @@ class BaseSession:
         def call() -> Any:
             if self._closed:
                 raise errors.CancelledError(None, None, "Session has been closed.")
-            return build(run(()))
+            return self.run(fetches) if RECORDER.running else build(run(()))
 
         return call
 
@@ -233,7 +233,7 @@ class BaseSession:
         run, build, count = self._executor.prepare(wanted.elements, tensors).call, wanted.build, len(feed_list)
 
         def call(*values: Any) -> Any:
-            if not simple or len(values) != count or self._closed:
+            if not simple or len(values) != count or self._closed or RECORDER.running:
                 return self.run(fetches, dict(zip(feed_list, values, strict=False)))
             return build(run(values))
 

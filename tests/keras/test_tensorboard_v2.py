@@ -8,6 +8,8 @@ import pytest
 import everflow as tf
 from everflow.eager.mode import eager_mode
 from everflow.keras.callbacks.tensorboard_v2 import TensorBoard
+from everflow.profiler import live
+from everflow.protos.trace_events_pb2 import Trace
 
 layers = tf.keras.layers
 X, Y = np.ones((10, 3), "float32"), np.zeros((10, 1), "float32")
@@ -48,6 +50,20 @@ def test_epochs_of_training_and_validation(tmp_path, mode):
     timed = {"train/batch_2": [2]} if mode == "eager" else {}
     losses = {"train/epoch_loss": [0, 1], "validation/epoch_loss": [0, 1]}
     assert found == {"train/GRAPH": [0], "train/keras": [0], **losses, **timed}
+
+
+def test_what_ran_in_a_batch_is_profiled(tmp_path):
+    with eager_mode():
+        _trained(tmp_path)
+    (profile,) = tmp_path.glob("train/plugins/profile/*/local.trace")
+    assert Trace.FromString(profile.read_bytes()).trace_events
+
+
+def test_a_profile_of_the_program_itself_goes_on(tmp_path):
+    with eager_mode(), live.Profiler(str(tmp_path / "own")):
+        _trained(tmp_path / "board")
+    assert not list(tmp_path.glob("board/train/plugins/profile"))
+    assert list(tmp_path.glob("own/plugins/profile/*/local.trace"))
 
 
 @pytest.mark.parametrize("frequency, steps", [("batch", [0, 1, 2, 3]), (2, [0, 2]), (7, [0, 2])])

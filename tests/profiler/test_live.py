@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 
 import everflow as tf
@@ -41,6 +42,23 @@ def test_runs_of_sessions_are_in_a_profile_node_by_node():
     assert found.count("SessionRun") == 2
     assert found.count("Exp") == 2
     assert any(node.node_name == "y" for device in metadata.step_stats.dev_stats for node in device.node_stats)
+
+
+def test_callables_and_training_are_in_a_profile(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        with_feeds, without = sess.make_callable(tf.exp(x), [x]), sess.make_callable(tf.constant(1.0) + 1.0)
+        live.start()
+        with_feeds([0.0, 1.0])
+        without()
+        assert names(live.stop()).count("SessionRun") == 2
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+        model.compile("sgd", "mse")
+        board = tf.keras.callbacks.TensorBoard(str(tmp_path), profile_batch=2)
+        model.fit(np.ones((4, 3)), np.ones((4, 1)), batch_size=2, verbose=0, callbacks=[board])
+    (profile,) = tmp_path.glob("plugins/profile/*/local.trace")
+    assert names(profile.read_bytes()).count("SessionRun") == 1
 
 
 def test_one_profile_at_a_time():

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
-import time
 
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import executing_eagerly
@@ -14,7 +11,7 @@ from everflow.keras.callbacks.base import Callback
 from everflow.ops import array
 from everflow.platform import file_io
 from everflow.platform.signatures import takes
-from everflow.protos.event_pb2 import Event
+from everflow.profiler import live
 from everflow.protos.summary_pb2 import Summary
 
 
@@ -60,7 +57,7 @@ class TensorBoard(Callback):
         self._samples_seen = self._samples_seen_at_last_write = 0
         self._total_batches_seen = self._total_val_batches_seen = 0
         self._profile_batch = profile_batch
-        self._profile_start = None
+        self._is_profiling = False
 
     def set_model(self, model):
         from everflow.summary import merge_all  # loads google_crc32c
@@ -178,7 +175,7 @@ class TensorBoard(Callback):
 
     def on_train_batch_begin(self, batch, logs=None):
         if self._total_batches_seen == self._profile_batch - 1 and self._profile_batch:
-            self._profile_start = time.time()
+            self._is_profiling = begin_profile()
 
     def on_batch_end(self, batch, logs=None):
         logs = logs or {}
@@ -190,9 +187,9 @@ class TensorBoard(Callback):
             )
             self._samples_seen_at_last_write = self._samples_seen
         self._total_batches_seen += 1
-        if self._profile_start is not None:
-            write_profile(self.log_dir, self._profile_start)
-            self._profile_start = None
+        if self._is_profiling:
+            self._is_profiling = False
+            live.save(self.log_dir, live.stop())
 
     def on_train_batch_end(self, batch, logs=None):
         self.on_batch_end(batch, logs)
@@ -221,15 +218,10 @@ def file_writer(folder, graph=None, **settings):
         return FileWriter(folder, graph, **settings)
 
 
-def write_profile(log_dir, start):
-    """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
-    folder = os.path.join(log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
-    file_io.recursive_create_dir(folder)
-    event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0}
-    event |= {"ts": start * 1e6, "dur": (time.time() - start) * 1e6}
-    with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
-        f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
-    # An event file that says nothing makes TensorBoard look for profiles here.
-    writer = file_writer(log_dir, filename_suffix=".profile-empty")
-    writer.add_event(Event(wall_time=time.time()))
-    writer.close()
+def begin_profile() -> bool:
+    """Take a profile from now on; not where the program takes one itself, of which this batch is then a part."""
+    try:
+        live.start()
+    except live.ProfilerAlreadyRunningError:
+        return False
+    return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 
 import numpy as np
 
@@ -16,14 +15,16 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
-from everflow.keras.callbacks.tensorboard import file_writer, write_profile
+from everflow.keras.callbacks.tensorboard import begin_profile, file_writer
 from everflow.keras.saving.json_data import default as as_json
 from everflow.ops import math
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.platform.signatures import takes
+from everflow.profiler import live
 from everflow.protos.config_pb2 import RunMetadata
 from everflow.protos.summary_pb2 import Summary
+from everflow.protos.trace_events_pb2 import Trace
 from everflow.protos.types_pb2 import DT_STRING
 from everflow.summary.v2 import create_file_writer
 from everflow.summary.writing_ops import current, recording
@@ -70,7 +71,7 @@ class TensorBoard(Callback):
         self.log_dir = os.fspath(log_dir)
         self.histogram_freq, self.write_graph, self.write_images = histogram_freq, write_graph, write_images
         self.update_freq = 1 if update_freq == "batch" else update_freq
-        self._profile_batch, self._profile_start = profile_batch, None
+        self._profile_batch, self._is_profiling = profile_batch, False
         self._batches_seen, self._writers = 0, {}
         self._steps, self._entered = {}, []
 
@@ -182,21 +183,23 @@ class TensorBoard(Callback):
     @property
     def _is_tracing(self):
         """Whether the time of a batch is taken."""
-        return self._profile_start is not None
+        return self._is_profiling
 
     def _enable_trace(self):
-        self._profile_start = time.time()
+        self._is_profiling = begin_profile()
 
     def _log_trace(self):
-        """The time of a batch as a run's metadata and as a trace; a graph that is run in a session has its own."""
-        start, self._profile_start = self._profile_start, None
+        """What ran in a batch as a profile, and as a run's metadata where it was no session's, which writes its own."""
+        self._is_profiling = False
+        profile = live.stop()
         if not executing_eagerly():
             return
-        write_profile(os.path.join(self.log_dir, _TRAIN), start)
+        live.save(os.path.join(self.log_dir, _TRAIN), profile)
         metadata = RunMetadata()
         device = metadata.step_stats.dev_stats.add(device="/job:localhost/replica:0/task:0/device:CPU:0")
-        taken = int((time.time() - start) * 1e6)
-        device.node_stats.add(node_name="train_batch", all_start_micros=int(start * 1e6), all_end_rel_micros=taken)
+        for event in Trace.FromString(profile).trace_events:
+            start, taken = (picoseconds // 10**6 for picoseconds in (event.timestamp_ps, event.duration_ps))
+            device.node_stats.add(node_name=event.name, all_start_micros=start, all_end_rel_micros=taken)
         name = f"batch_{self._batches_seen}"
         self._write_text(_TRAIN, name, "graph_run_metadata", metadata.SerializeToString(), self._batches_seen)
 
