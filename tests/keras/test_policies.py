@@ -14,6 +14,7 @@ from everflow.keras.mixed_precision.policy import Policy, global_policy, policy_
 @pytest.fixture(autouse=True)
 def v2_types():
     autocasting.switch(True)
+    set_policy(None)
     yield
     set_policy(None)
     autocasting.switch(None)

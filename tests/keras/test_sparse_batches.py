@@ -56,9 +56,8 @@ def test_sparse_inputs_are_cut_into_batches():
 def test_rows_of_a_sparse_value_in_another_order():
     value = tf.SparseTensorValue(np.array([[0, 1], [2, 0]]), np.array([5, 7]), (3, 2))
     (found,) = slice_arrays([value], np.array([2, 1, 0]))
-    assert (
-        found.indices.tolist() == [[0, 0], [2, 1]] and found.values.tolist() == [7, 5] and found.dense_shape == (3, 2)
-    )
+    assert found.indices.tolist() == [[0, 0], [2, 1]]
+    assert found.values.tolist() == [7, 5] and tuple(found.dense_shape) == (3, 2)
 
 
 def test_a_function_takes_sparse_values():

@@ -7,6 +7,7 @@ import torch
 import everflow as tf
 from everflow.kernels import quantization
 from tests.kernels.feeding import fed
+from tests.kernels.old_graphs import old_graph
 
 X = np.float32([-1.5, -1.0, -0.3, 0.0, 0.1, 0.5, 1.0, 3.0])
 
@@ -105,7 +106,8 @@ def test_what_can_not_be(sess, build, message):
 
 
 def test_the_first_form_of_rounding_to_bits(sess):
-    found = sess.run(tf.raw_ops.QuantizeAndDequantize(input=[1.0, 2.0, 0.3]))
+    with old_graph().as_default(), tf.Session() as old:
+        found = old.run(tf.raw_ops.QuantizeAndDequantize(input=[1.0, 2.0, 0.3]))
     np.testing.assert_allclose(
         found, sess.run(tf.quantization.quantize_and_dequantize([1.0, 2.0, 0.3], 0.0, 0.0, range_given=False))
     )

@@ -88,6 +88,7 @@ def test_nothing_where_nobody_looks(screen, monkeypatch, reason):
     assert screen.getvalue() == "" and sys.stderr.getvalue() == ""
 
 
+@pytest.mark.usefixtures("own_graph")
 def test_checkpoints_and_caches_and_estimators_show_it(screen, tmp_path):
     screen = screen()
     v = tf.get_variable("v", [1 << 20])

@@ -21,6 +21,7 @@ import numpy as np
 
 import everflow as tf
 from everflow.runtime.plan import specialize
+from tests.kernels.old_graphs import old_graph
 from tests.runtime import random_inputs, random_moves
 
 MOVES = 24
@@ -57,7 +58,7 @@ class Drawn:
         self.initializers: list[tf.Operation] = []
         self.feeds: dict[tf.Tensor, list] = {}  # placeholder → its dimensions, None for that of the batch
         self.fed_inside: list[tf.Tensor] = []  # tensors that may be fed although they are computed
-        with tf.Graph().as_default() as self.graph:
+        with old_graph().as_default() as self.graph:
             tf.set_random_seed(seed)
             with tf.Session(config=config("REFERENCE")) as self._trial:
                 self.initialized = 0

@@ -43,8 +43,11 @@ class FlatPredictionModel(Model):
         self._prediction_shape = [-1, output_window_size, num_features]
 
     def call(self, input_window_features, output_window_features):
-        given = [self._input_flatten(input_window_features)] if input_window_features.shape.size(1) != 0 else []
-        activations = array.concat([*given, self._output_flatten(output_window_features)], 1)
+        if input_window_features.shape.size(1) == 0:
+            activations = self._output_flatten(output_window_features)
+        else:
+            seen = self._input_flatten(input_window_features)
+            activations = array.concat([seen, self._output_flatten(output_window_features)], 1)
         if self._hidden is not None:
             activations = self._hidden(activations)
         mean = array.reshape(self._mean_transform(activations), self._prediction_shape)
@@ -173,8 +176,8 @@ class ARModel(TimeSeriesModel):
         return exogenous_regressors.shape.size(2)
 
     def _output_window_predictions(self, input_window_features, output_window_features):
-        # The slash makes the scope's name absolute: a checkpoint has the network's variables under it, whatever the head's
-        # scope is called.
+        # The slash makes the scope's name absolute: a checkpoint has the network's variables under it, whatever the
+        # head's scope is called.
         with variable_scope(get_variable_scope().name + "/"):
             return self._prediction_model(input_window_features, output_window_features)
 
@@ -225,21 +228,8 @@ class ARModel(TimeSeriesModel):
         beyond = windows * self.output_window_size - steps
         padded_times = array.pad(times, [[0, 0], [0, beyond]])
         padded_exogenous = array.pad(exogenous, [[0, 0], [0, beyond], [0, 0]])
-        state_times, state_values, state_exogenous = features[PredictionFeatures.STATE_TUPLE]
-        state_times = math.cast(state_times, dtypes.int32)
-        window, output = self.input_window_size, self.output_window_size
-        first_times = padded_times[:, :output]
-        first_exogenous = padded_exogenous[:, :output, :]
-        if window:
-            first_times = array.concat([state_times[:, -window:], first_times], 1)
-            values_size, times_size = array.shape(state_values)[1], array.shape(state_times)[1]
-            with control_dependencies(
-                [assert_greater_equal(values_size, window), assert_equal(values_size, times_size)]
-            ):
-                seen = state_values[:, -window:, :]
-                first_exogenous = array.concat([state_exogenous[:, -window:, :], first_exogenous[:, :, :]], 1)
-        else:
-            seen = state_values
+        first = self._first_window(padded_times, padded_exogenous, features[PredictionFeatures.STATE_TUPLE])
+        output = self.output_window_size
         # A squared loss teaches nothing of covariances.
         covariances = 0.0 if self.loss == self.SQUARED_LOSS else TensorArray(dtype=self.dtype, size=windows)
         means = TensorArray(dtype=self.dtype, size=windows)
@@ -247,14 +237,12 @@ class ARModel(TimeSeriesModel):
         def one_window(number, times, values, exogenous, means, covariances):
             found = self.prediction_ops(times, values, exogenous)
             following = output * math.minimum(number + 1, windows - 1)
-            values = array.concat([values[:, output:, :], found["mean"]], 1)
-            exogenous = array.concat(
-                [exogenous[:, output:, :], padded_exogenous[:, following : following + output, :]], 1
+            times, values, exogenous = self._next_window(
+                (times, values, exogenous), found["mean"], padded_times, padded_exogenous, following
             )
-            times = array.concat([times[:, output:], padded_times[:, following : following + output]], 1)
             # As long as before: what is left of the input window, and what was predicted.
-            for part, before in ((times, first_times), (values, seen), (exogenous, first_exogenous)):
-                part.set_shape(before.shape)
+            for part, before in zip((times, values, exogenous), first, strict=True):
+                part.set_shape(np.shape(before) if isinstance(before, float) else before.shape)
             means = means.write(number, found["mean"])
             if isinstance(covariances, TensorArray):
                 covariances = covariances.write(number, found["covariance"])
@@ -263,7 +251,7 @@ class ARModel(TimeSeriesModel):
         _, _, _, _, means, covariances = while_loop(
             lambda number, *_: number < windows,
             one_window,
-            [0, first_times, seen, first_exogenous, means, covariances],
+            [0, *first, means, covariances],
         )
 
         def in_a_row(stacked):
@@ -274,6 +262,35 @@ class ARModel(TimeSeriesModel):
         mean = in_a_row(means)
         covariance = in_a_row(covariances) if isinstance(covariances, TensorArray) else array.ones_like(mean)
         return {"mean": self._scale_back_data(mean), "covariance": self._scale_back_variance(covariance)}
+
+    def _first_window(self, times, exogenous, state):
+        """(times, values, further features) that the first prediction is made from: the state's, and what is asked for."""
+        state_times, state_values, state_exogenous = state
+        state_times = math.cast(state_times, dtypes.int32)
+        window, output = self.input_window_size, self.output_window_size
+        first_times, first_exogenous = times[:, :output], exogenous[:, :output, :]
+        if not window:
+            return first_times, 0.0, first_exogenous
+        first_times = array.concat([state_times[:, -window:], first_times], 1)
+        values_size, times_size = array.shape(state_values)[1], array.shape(state_times)[1]
+        with control_dependencies([assert_greater_equal(values_size, window), assert_equal(values_size, times_size)]):
+            seen = state_values[:, -window:, :]
+            further = array.concat([state_exogenous[:, -window:, :], first_exogenous[:, :, :]], 1)
+        return first_times, seen, further
+
+    def _next_window(self, current, predicted, all_times, all_exogenous, following):
+        """(times, values, further features) of the window whose predictions begin at step `following`."""
+        times, values, exogenous = current
+        window, output = self.input_window_size, self.output_window_size
+        if window > output:
+            values = array.concat([values[:, output:, :], predicted], 1)
+            exogenous = array.concat([exogenous[:, output:, :], all_exogenous[:, following : following + output, :]], 1)
+            times = array.concat([times[:, output:], all_times[:, following : following + output]], 1)
+            return times, values, exogenous
+        # Nothing is left of what was seen; without an input window no values are looked at.
+        values = predicted[:, -window:, :] if window else values
+        exogenous = all_exogenous[:, following - window : following + output, :]
+        return all_times[:, following - window : following + output], values, exogenous
 
     def _process_window(self, features, mode, exogenous_regressors):
         """ModelOutputs of one window, input and output."""

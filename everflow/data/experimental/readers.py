@@ -343,6 +343,7 @@ def parse_example_dataset(features, num_parallel_calls=1):
 
     Raises:
         ValueError: If there are no features.
+        TypeError: If the dataset is not one of vectors of strings.
 
     Example:
         >>> example = tf.train.Example()

@@ -149,8 +149,8 @@ class RemoteMonitor(Callback):
 
 class TensorBoard(Callback):
     _embedded: Any
+    _is_profiling: Any
     _profile_batch: Any
-    _profile_start: Any
     _samples_seen: Any
     _samples_seen_at_last_write: Any
     _total_batches_seen: Any

@@ -311,6 +311,10 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     Returns:
         A scalar.
 
+    Raises:
+        ValueError: If the losses are no tensor of floats, or the weights don't fit them.
+        RuntimeError: If it is called outside of a replica, under a strategy.
+
     Example:
         >>> sess.run(tf.nn.compute_average_loss(tf.constant([1.0, 3.0]), global_batch_size=4))
         np.float32(1.0)

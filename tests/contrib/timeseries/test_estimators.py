@@ -65,6 +65,15 @@ def test_autoregression(case, tmp_path):
         np.testing.assert_allclose(predicted["mean"][:3, 0], means, rtol=1e-4)
 
 
+@pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (0, 8)])
+def test_predictions_from_windows_no_longer_than_themselves(sizes, tmp_path):
+    estimator = ts.ARRegressor(10, *sizes, num_features=1, model_dir=str(tmp_path))
+    windows = ts.RandomWindowInputFn(ts.NumpyReader(sine(8)), batch_size=4, window_size=8, jitter=False)
+    estimator.train(windows, steps=1)
+    (predicted,) = estimator.predict(ts.predict_continuation_input_fn(evaluated(estimator), steps=11))
+    assert predicted["mean"].shape == (11, 1)
+
+
 def test_training_takes_windows_of_the_models_size(tmp_path):
     estimator = ts.ARRegressor(10, input_window_size=6, output_window_size=2, num_features=1, model_dir=str(tmp_path))
     with pytest.raises(ValueError, match="window_size of 8"):
