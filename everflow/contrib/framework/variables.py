@@ -48,7 +48,7 @@ def assert_or_get_global_step(graph=None, global_step_tensor=None):
 
 @_moved("get_global_step")
 def get_global_step(graph=None):
-    """The global step of a graph, or None. (deprecated)
+    """The global step of a graph, or None.
 
     Args:
         graph: The graph to work in; the default graph if None.
@@ -71,7 +71,7 @@ def create_global_step(graph=None):
 
 @_moved("get_or_create_global_step")
 def get_or_create_global_step(graph=None):
-    """The global step of a graph, made where there is none. (deprecated)
+    """The global step of a graph, made where there is none.
 
     Args:
         graph: The graph to work in; the default graph if None.

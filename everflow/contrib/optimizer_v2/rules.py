@@ -188,12 +188,11 @@ class RMSPropOptimizer(_KernelRule):
         self._centered = centered
 
     def _create_vars(self, var_list, state):
+        of_zeros = ["mg", "momentum"] if self._centered else ["momentum"]
         for var in var_list:
-            start = state.get_hyper("epsilon", var.dtype.base_dtype) * array.ones_like(var)
-            state.create_slot(var, start, "rms")
-            if self._centered:
-                state.zeros_slot(var, "mg")
-            state.zeros_slot(var, "momentum")
+            state.create_slot(var, state.get_hyper("epsilon", var.dtype.base_dtype) * array.ones_like(var), "rms")
+            for slot in of_zeros:
+                state.zeros_slot(var, slot)
 
     def _rule_of(self, state):
         return (

@@ -52,10 +52,8 @@ class TimeSeriesRegressionHead:
     """
 
     def __init__(self, model, state_manager, optimizer, input_statistics_generator=None, name=None):
-        self.model = model
-        self.state_manager = state_manager
-        self.optimizer = optimizer
-        self.input_statistics_generator = input_statistics_generator
+        self.model, self.state_manager = model, state_manager
+        self.optimizer, self.input_statistics_generator = optimizer, input_statistics_generator
         self._name = name
 
     name = property(lambda self: self._name, doc="The name of the scope.")

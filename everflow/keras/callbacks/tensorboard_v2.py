@@ -208,10 +208,9 @@ class TensorBoard(Callback):
     def on_epoch_end(self, epoch, logs=None):
         """Write metrics of training and of validation, and what is known of weights."""
         self._log_metrics(logs, "epoch_", epoch)
-        if self.histogram_freq and epoch % self.histogram_freq == 0:
-            self._log_weights(epoch)
-        if self.embeddings_freq and epoch % self.embeddings_freq == 0:
-            self._log_embeddings(epoch)
+        for every, write in ((self.histogram_freq, self._log_weights), (self.embeddings_freq, self._log_embeddings)):
+            if every and epoch % every == 0:
+                write(epoch)
 
     def on_train_end(self, logs=None):
         """End the files."""

@@ -185,17 +185,21 @@ def get_batch_dimension(iterator: Any) -> Any:
 def get_iterator(dataset: Any, distribution_strategy: Any) -> Any:
     """An iterator that gives each replica its part, begun."""
     with distribution_strategy.scope():
-        iterator = distribution_strategy.make_dataset_iterator(dataset)
-    initialize_iterator(iterator, distribution_strategy)
-    return iterator
+        parts = distribution_strategy.make_dataset_iterator(dataset)
+        _begin(parts)
+    return parts
 
 
 def initialize_iterator(iterator: Any, distribution_strategy: Any) -> None:
     """Begin at the dataset's start."""
     with distribution_strategy.scope():
-        begun = iterator.initialize()
-        if not executing_eagerly():
-            K.get_session((begun,)).run(begun)
+        _begin(iterator)
+
+
+def _begin(iterator: Any) -> None:
+    begun = iterator.initialize()
+    if not executing_eagerly():
+        K.get_session((begun,)).run(begun)
 
 
 def is_current_worker_chief() -> bool:
