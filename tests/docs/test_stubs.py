@@ -21,8 +21,18 @@ WRONG = {i for i, line in enumerate(PROGRAM.read_text().splitlines(), 1) if line
 EXAMPLES = sorted(map(str, (ROOT / "examples").glob("*.py")))
 
 
+# Prints {path: text} of all stubs.
+_MAKE = """
+import json
+from docsite.stubs import files
+print(json.dumps({str(path): text for path, text in files.texts().items()}))
+"""
+
+
 def test_stubs_are_up_to_date():
-    made = files.texts()
+    # In a process of its own: other tests make op types and Keras classes known that are no part of the package.
+    done = subprocess.run([sys.executable, "-c", _MAKE], cwd=ROOT, capture_output=True, text=True, check=True)
+    made = {pathlib.Path(path): text for path, text in json.loads(done.stdout.splitlines()[-1]).items()}
     assert set(files.stub_files()) == set(made), "make stubs"
     stale = [path.relative_to(ROOT).as_posix() for path, text in made.items() if path.read_text() != text]
     assert stale == [], "make stubs"
