@@ -158,7 +158,7 @@ class ARModel(TimeSeriesModel):
         if self.input_window_size:
             seen = array.slice_(values, [0, 0, 0], [-1, self.input_window_size, -1])
             inputs.append(array.reshape(seen, [batch_size, self.input_window_size, self.num_features]))
-        if self._exogenous_size(exogenous_regressors):
+        if exogenous_regressors.shape.size(2):
             before, after = array.split(exogenous_regressors, sizes, axis=1)
             inputs.append(before)
             outputs.append(after)
@@ -171,9 +171,6 @@ class ARModel(TimeSeriesModel):
         for features in (inputs, outputs):
             features.set_shape([times.shape.size(0), None, None])
         return self._output_window_predictions(inputs, outputs)
-
-    def _exogenous_size(self, exogenous_regressors):
-        return exogenous_regressors.shape.size(2)
 
     def _output_window_predictions(self, input_window_features, output_window_features):
         # The slash makes the scope's name absolute: a checkpoint has the network's variables under it, whatever the

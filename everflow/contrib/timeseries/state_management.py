@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 
-from everflow.contrib.timeseries.feature_keys import FilteringFeatures, State
+from everflow.contrib.timeseries.feature_keys import State
 
 
 class PassthroughStateManager:
@@ -34,13 +34,8 @@ class _OverridableStateManager(PassthroughStateManager, abc.ABC):
     def define_loss(self, model, features, mode):
         if State.STATE_TUPLE not in features:
             return self._define_loss_with_saved_state(model, features, mode)
-        times, values = features[FilteringFeatures.TIMES], features[FilteringFeatures.VALUES]
         others = {name: value for name, value in features.items() if name != State.STATE_TUPLE}
-        return model.get_batch_loss(
-            features={**others, FilteringFeatures.TIMES: times, FilteringFeatures.VALUES: values},
-            mode=mode,
-            state=features[State.STATE_TUPLE],
-        )
+        return model.get_batch_loss(features=others, mode=mode, state=features[State.STATE_TUPLE])
 
 
 class FilteringOnlyStateManager(_OverridableStateManager):
