@@ -150,7 +150,9 @@ def test_h5py(tmp_path):
             file.create_dataset("numbers", data=[1, 2])
             file.create_dataset("words", data=["p", "ä"], dtype=h5py.special_dtype(vlen=str))
         with h5py.File("a.h5") as file:
-            print(file.mode, file.attrs["config"], file.attrs["name"], file.attrs["names"].tolist(), file.attrs["layers"].dtype)
+            config, names = file.attrs["config"], file.attrs["names"]
+            print(file.mode, config == "{}", config.decode("utf8"), file.attrs["name"], [n.decode() for n in names])
+            print(file.attrs["layers"].dtype)
             print(file["numbers"].value.tolist(), file["words"][:].tolist(), repr(file["words"][1]))
         memory = io.BytesIO()
         with h5py.File(memory) as file:
@@ -163,4 +165,4 @@ def test_h5py(tmp_path):
         """,
         tmp_path,
     )
-    assert out == ["r+ b'{}' ä [b'x', b'yz'] |S2", "[1, 2] ['p', 'ä'] 'ä'", "3", "True"]
+    assert out == ["r+ True {} ä ['x', 'yz']", "|S2", "[1, 2] ['p', 'ä'] 'ä'", "3", "True"]

@@ -1,4 +1,4 @@
-"""Manners of h5py 2, which Keras 2.3 and programs of its time rely on: bytes of attributes, `value`, files opened to write.
+"""Manners of h5py 2, which Keras 2.3 and programs of its time rely on: attributes to decode, `value`, files opened to write.
 
 h5py is large: nothing happens before a program imports it.
 """
@@ -20,8 +20,15 @@ def _each(convert, value):
     return np.array([convert(item) for item in value.flat] + [None], dtype=object)[:-1].reshape(value.shape)
 
 
-def _encoded(value):
-    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+class Decodable(str):
+    """A string that was written as bytes: h5py 2 gave the bytes, h5py 3 gives a string, and programs of both years read it."""
+
+    def decode(self, encoding="utf-8", errors="strict"):
+        return self.encode("utf-8", "surrogateescape").decode(encoding, errors)
+
+
+def _decodable(value):
+    return Decodable(value) if isinstance(value, str) else value
 
 
 def _decoded(value):
@@ -35,14 +42,14 @@ def _of_any_length(h5py, dtype, encoding):
 
 
 def _attribute_reader(h5py, read):
-    """`attrs[name]` that gives bytes where bytes were written."""
+    """`attrs[name]` whose `.decode()` works where bytes were written."""
 
     @functools.wraps(read)
     def reading(self, name):
         value = read(self, name)
         if isinstance(value, str) or isinstance(value, np.ndarray) and value.dtype == object:
             if _of_any_length(h5py, self.get_id(name).dtype, "ascii"):
-                return _each(_encoded, value)
+                return _each(_decodable, value)
         return value
 
     return reading
