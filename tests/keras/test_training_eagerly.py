@@ -113,3 +113,13 @@ def test_one_input_by_name_comes_by_name():
         assert len(model.fit(data, np.zeros((4, 2)), verbose=0).history["loss"]) == 1
         assert model.predict(data).shape == (4, 2)
     tf.keras.backend.clear_session()
+
+
+def test_whether_targets_of_another_rank_fit_is_for_the_loss_to_say():
+    with eager_mode():
+        model = tf.keras.Sequential([tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3), input_shape=(5, 4))])
+        model.compile("sgd", "mae", run_eagerly=True)
+        x = np.ones((2, 5, 4), "float32")
+        assert np.isfinite(model.train_on_batch(x, np.ones((5, 1), "float32")[:2, None]))
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            model.train_on_batch(x, np.ones((2, 2), "float32"))

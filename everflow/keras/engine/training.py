@@ -197,11 +197,6 @@ class Model(Compiling, InnerNames, Network):
         targets = data_checks.standardize(
             y, names, [None] * len(names), check_batch_axis=False, exception_prefix="target"
         )
-        shapes = [e.target_shape for e in endpoints]
-        for target, shape, name in zip(targets, shapes, names):
-            if target is not None and shape is not None:
-                data_checks._check_shape(target, (None,) * len(shape), name, False, "target")
-        targets = self._checked_sparse(targets, endpoints)
         weights = []
         all_weights = data_checks.sample_weights_by_output(sample_weight, names)
         all_class_weights = data_checks.class_weights_by_output(class_weight, names)
@@ -211,20 +206,6 @@ class Model(Compiling, InnerNames, Network):
         data_checks.check_targets(targets, endpoints)
         self._use_sample_weights([w is not None for w in weights])
         return inputs, targets, weights
-
-    @staticmethod
-    def _checked_sparse(targets, endpoints):
-        for target, endpoint in zip(targets, endpoints):
-            shape = endpoint.target_shape
-            unchecked = target is None or shape is None or not hasattr(target, "ndim")
-            if unchecked or endpoint.loss_function_name != "sparse_categorical_crossentropy":
-                continue
-            for size, wanted in zip(target.shape[1:], shape[1:]):
-                if wanted is not None and size != wanted:
-                    raise ValueError(
-                        f"Error when checking target: expected {endpoint.name} to have shape {shape[1:]} but got array with shape {target.shape[1:]}"
-                    )
-        return targets
 
 
 def _one_or_all(outputs):
