@@ -160,9 +160,7 @@ class _Branch:
             # An op has no value: what was chosen by stands for its having run.
             with control_dependencies([value]):
                 return array.identity(self.selector)
-        value = convert_to_tensor(flow_of(value))
-        # Where results wait for ops with state, what makes them wait captures.
-        return value if self.graph.orders_state else self.graph.capture(value)
+        return convert_to_tensor(flow_of(value))
 
     def define(self, captured):
         inputs = [

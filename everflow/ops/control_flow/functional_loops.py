@@ -84,7 +84,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
             condition = raw.LogicalAnd(x=test_inputs[0] < test_inputs[1], y=condition)
         if not test.orders_state:
             test.control_outputs = stateful_ops(test)
-        [condition] = finished(test, [condition if test.orders_state else test.capture(condition)])
+        [condition] = finished(test, [condition])
     again, inputs = draw("body")
     for tensor in test._captures:
         again.capture(tensor)
@@ -94,8 +94,6 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
             result = [result]
         nest.assert_same_structure(list(packed(inputs)), list(result), expand_composites=True)
         results = [convert_to_tensor(flow_of(x)) for x in nest.flatten(result, expand_composites=True)]
-        if not again.orders_state:
-            results = [again.capture(t) for t in results]
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:
                 raise TypeError(

@@ -226,8 +226,10 @@ def returned(graph, tensors):
 
 
 def finished(graph, tensors):
-    """The results of a body that a branch or a loop calls: they wait for ops with state where the body orders them."""
-    return returned(graph, tensors) if graph.orders_state else tensors
+    """The results of a body: they wait for ops with state where the body orders them, and what makes them wait
+    captures those of the graph around, under its name.
+    """
+    return returned(graph, tensors) if graph.orders_state else [graph.capture(t) for t in tensors]
 
 
 def unique_name(text):

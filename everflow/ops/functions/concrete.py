@@ -32,9 +32,7 @@ class ConcreteFunction:
         # Datasets and optionals are passed as the tensors that stand for them, and made of these again at each call.
         self._variants = [x._type_spec if hasattr(x, "_variant_tensor") else None for x in flat]
         flat = [x if spec is None else x._variant_tensor for x, spec in zip(flat, self._variants)]
-        tensors = [
-            graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
-        ]
+        tensors = [convert_to_tensor(flow_of(x)) for x in flat if x is not None and not isinstance(x, Operation)]
         outputs = finished(graph, tensors)
         if not graph.orders_state:
             graph.control_outputs = [x for x in flat if isinstance(x, Operation)]

@@ -70,3 +70,12 @@ def test_values_of_call_time_must_fit(value):
 
     with pytest.raises(ValueError):
         plus()
+
+
+def test_a_tensor_from_outside_that_is_returned_is_named_by_what_returns_it():
+    with tf.Graph().as_default():
+        outside = tf.constant(1.0, name="outside")
+        trace = tf.function(lambda x: (outside, x)).get_concrete_function(tf.constant(2.0))
+        assert [t.op.name for t in trace.inputs] == ["x", "Identity/outside"]
+        used = tf.function(lambda x: (outside + x, outside)).get_concrete_function(tf.constant(2.0))
+        assert [t.op.name for t in used.inputs] == ["x", "add/outside"]
