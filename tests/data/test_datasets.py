@@ -36,6 +36,11 @@ def test_a_repeated_shuffle_that_is_not_fused():
         assert [int(sess.run(following)) for _ in range(18)] == [4, 0, 2, 3, 5, 1, 1, 4, 3, 2, 0, 5, 1, 0, 4, 3, 2, 5]
 
 
+def test_a_shuffle_begins_a_pass_more_than_it_reads_of_the_one_below():
+    twice = D.range(8).shuffle(3, seed=5).shuffle(10, seed=1, reshuffle_each_iteration=False).repeat(2)
+    assert numbers(twice) == [6, 2, 7, 4, 5, 1, 0, 3, 7, 6, 5, 4, 1, 2, 3, 0]
+
+
 def test_structures_go_through_maps():
     keyed = D.from_tensor_slices({"a": [1, 2], "b": ["x", "y"]})
     got = drain(D.zip((keyed, D.range(2))).map(lambda d, i: {"sum": tf.cast(d["a"], tf.int64) + i, "b": d["b"]}))

@@ -49,6 +49,7 @@ def _shuffled(
             if following is None:
                 if count >= 0 and done >= count:
                     exhausted = True
+                    start(iteration)  # TensorFlow begins a pass more than it reads: shuffles below draw seeds for it
                     return
                 following = start(iteration)
                 passes.append([position, position])
