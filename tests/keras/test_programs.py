@@ -62,6 +62,20 @@ def test_masks_of_steps():
         L.TimeDistributed(L.Flatten())(masked)
 
 
+def test_steps_of_batches_of_a_known_size():
+    """A mask goes on as it is, and layers that might keep a state see one step after the other."""
+
+    class Own(L.Layer):
+        def call(self, x):
+            return x * 2.0
+
+    masked = L.Masking()(L.Input((3, 4), batch_size=2))
+    assert L.TimeDistributed(L.Dense(2))(masked)._keras_mask is masked._keras_mask
+    for layer, steps in ((L.Dense(2), False), (Own(), True), (L.BatchNormalization(), True), (L.Dropout(0.5), False)):
+        out = L.TimeDistributed(layer)(masked)
+        assert (out.op.type == "Transpose") is steps
+
+
 def test_masked_steps_of_a_bidirectional_layer_give_zeros():
     model = keras.Sequential([L.Masking(input_shape=(4, 2)), L.Bidirectional(L.LSTM(3, return_sequences=True))])
     assert model.layers[1].forward_layer.zero_output_for_mask

@@ -61,6 +61,18 @@ class Wrapper(Layer):
         return cls(layer, **config)
 
 
+# Classes that version 2 of Keras has another of by that name, or none.
+_ONLY_IN_VERSION_1 = frozenset(
+    ["BatchNormalization", "CuDNNGRU", "CuDNNLSTM", "DenseFeatures", "GRU", "GRUCell", "LSTM", "LSTMCell"]
+)
+
+
+def is_builtin_layer(layer):
+    """Whether a layer is of a class that both versions of Keras share, or of one made of such a class."""
+    known = next(c for c in type(layer).__mro__ if c.__module__.startswith("everflow.keras."))
+    return known is not Layer and (known.__name__ not in _ONLY_IN_VERSION_1 or known.__module__.endswith("_v2"))
+
+
 class TimeDistributed(Wrapper):
     """A layer for each time step of [batch, time, …].
 
@@ -78,8 +90,9 @@ class TimeDistributed(Wrapper):
             raise ValueError(f"TimeDistributed wraps a layer, not {layer!r}.")
         super().__init__(layer, **kwargs)
         self.supports_masking = True
-        # A layer that keeps its state from batch to batch has to see steps one by one.
-        self._always_use_reshape = not getattr(layer, "stateful", False)
+        # A layer that keeps its state from batch to batch has to see steps one by one, and one of a class that Keras
+        # doesn't know might.
+        self._always_use_reshape = is_builtin_layer(layer) and not getattr(layer, "stateful", False)
 
     def build(self, input_shape=None):
         sizes = TensorShape(input_shape).as_list()
@@ -99,7 +112,7 @@ class TimeDistributed(Wrapper):
         kwargs = {"training": training} if self.layer._call_takes("training") else {}
         sizes = inputs.shape.as_list()
         if sizes[0] and not self._always_use_reshape:
-            return self._step_by_step(inputs, mask, kwargs, sizes)
+            return self._step_by_step(inputs, kwargs, sizes)
         length = sizes[1] or array.shape(inputs)[1]
         inner = self._tail_shape((-1,), inputs, 2)
         flat = array.reshape(inputs, inner)
@@ -120,15 +133,19 @@ class TimeDistributed(Wrapper):
             rest = [dynamic[i + skip] if size is None else size for i, size in enumerate(rest)]
         return (*start, *rest)
 
-    def _step_by_step(self, inputs, mask, kwargs, sizes):
+    def _step_by_step(self, inputs, kwargs, sizes):
         def step(x, _):
             return self.layer(x, **kwargs), []
 
-        _, outputs, _ = K.rnn(step, inputs, initial_states=[], input_length=sizes[1], mask=mask, unroll=False)
+        _, outputs, _ = K.rnn(step, inputs, initial_states=[], input_length=sizes[1], unroll=False)
         return outputs
 
     def compute_mask(self, inputs, mask=None):
-        """What the layer makes of the steps' masks; where it makes none, a step counts if any of it does."""
+        """What the layer makes of the steps' masks, where batches may have any size; where it makes none, a step counts
+        if any of it does.
+        """
+        if inputs.shape.as_list()[0]:
+            return mask
         given, flat = self.__dict__.get("_flattened", (None, None))
         if given is not inputs:
             flat = array.reshape(inputs, self._tail_shape((-1,), inputs, 2))

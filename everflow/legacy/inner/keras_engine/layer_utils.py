@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from everflow.keras.engine.network import Network
-from everflow.keras.layers.wrappers import Wrapper
+from everflow.keras.layers.wrappers import Wrapper, is_builtin_layer  # noqa: F401  a name that is served
 
 # --- layer_utils ---------------------------------------------------------------------------------
 
@@ -43,11 +43,6 @@ def convert_dense_weights_data_format(
     order = (2, 0, 1) if to_first else (1, 2, 0)
     maps = kernel.reshape(*held, -1).transpose(*order, 3)
     dense.set_weights([maps.reshape(kernel.shape), *bias])
-
-
-def is_builtin_layer(layer: Any) -> bool:
-    """Whether a layer is one of Keras's own, or of a class made of one."""
-    return any(c.__module__.startswith("everflow.keras.layers") for c in type(layer).__mro__)
 
 
 # --- vis_utils -----------------------------------------------------------------------------------
