@@ -33,21 +33,21 @@ def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
 
 
 def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> Operation:
-    """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
+    """Make the Operation: attributes given are converted first, then inputs inside the op's name scope; whether the
+    attributes' values may be is looked at last, so that a refused call leaves TensorFlow's constants behind.
+    """
     given = dict(keywords)
     inputs_given = [(arg, given.pop(arg.name, _MISSING)) for arg in definition.inputs]
     for key, value in given.items():
-        given[key] = _checked_attr(definition, key, value)
+        given[key] = _converted_attr(definition, key, value)
     flat: list[Any] = []
     for arg, value in inputs_given:
         if value is _MISSING:
             raise TypeError(f"No argument for input {arg.name} of op '{definition.name}'")
-        if not arg.is_list:
-            flat.append(value)
-        elif isinstance(value, (list, tuple)):
+        if arg.is_list and isinstance(value, (list, tuple)):
             flat.extend(value)
         else:
-            raise TypeError(f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {value!r}.")
+            flat.append(value)
     default = get_default_graph()
     graph = default if default.executes else graph_from_inputs(flat)
     if graph is not default:
@@ -61,6 +61,8 @@ def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> 
     try:
         scope = name or definition.name if graph.executes else graph._open_scope(name)
         inputs, inferred = _convert_inputs(definition, keywords, given)
+        for key, value in given.items():
+            _check_allowed(definition, definition.attr_by_name[key], value)
         attrs = _all_attrs(definition, inferred)
         types = output_dtypes(definition, attrs)
         if graph.executes or not definition.changes_refs:
@@ -75,15 +77,13 @@ def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> 
         graph._name_stack = outer
 
 
-def _checked_attr(definition: OpDef, key: str, value: Any) -> Any:
+def _converted_attr(definition: OpDef, key: str, value: Any) -> Any:
     attr = definition.attr_by_name.get(key)
     if attr is None:
         raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
     if value is None and attr.has_default:
         return attr.default
-    value = attributes.convert(attr.type, value, definition.name, key)
-    _check_allowed(definition, attr, value)
-    return value
+    return attributes.convert(attr.type, value, definition.name, key)
 
 
 def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
@@ -194,6 +194,8 @@ def _convert_list(
     default: dtypes.DType | None,
     attrs: Attributes,
 ) -> list[Tensor]:
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {values!r}.")
     if arg.type_list_attr:
         types = attrs.get(arg.type_list_attr)
         if types is not None and len(types) == len(values):
@@ -211,21 +213,22 @@ def _convert_list(
         wanted = wanted.base_dtype
     try:
         tensors = convert_n_to_tensor(values, wanted, arg.name, default if wanted is None else None, arg.is_ref)
-        if arg.number_attr and len({t.dtype.base_dtype for t in tensors}) > 1:
-            raise TypeError
-        return tensors
+        if not arg.number_attr or len({t.dtype.base_dtype for t in tensors}) <= 1:
+            return tensors
+        names = [t.dtype.name for t in tensors]
     except (TypeError, ValueError):
-        names = []
-        for value in values:
-            try:
-                names.append(internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name)
-            except (TypeError, ValueError):
-                names.append("<NOT CONVERTIBLE TO TENSOR>")
-        prefix = f"The list for '{arg.name}' of a '{definition.name}' op has tensors of the types [{', '.join(names)}],"
-        error = _wrong_type if all(isinstance(v, Tensor) for v in values) else TypeError
-        if wanted is not None:
-            raise error(f"{prefix} where all must be {wanted.name}.") from None
-        raise error(f"{prefix} which don't all match.") from None
+        names = [_type_name(value, arg.is_ref) for value in values]
+    prefix = f"The list for '{arg.name}' of a '{definition.name}' op has tensors of the types [{', '.join(names)}],"
+    error = _wrong_type if all(isinstance(v, Tensor) for v in values) else TypeError
+    raise error(f"{prefix} " + ("which don't all match." if wanted is None else f"where all must be {wanted.name}."))
+
+
+def _type_name(value: TensorLike, as_ref: bool) -> str:
+    """The type of the tensor that a value becomes, in words."""
+    try:
+        return internal_convert_to_tensor(value, as_ref=as_ref).dtype.name
+    except (TypeError, ValueError):
+        return "<NOT CONVERTIBLE TO TENSOR>"
 
 
 def _wrong_type(message: str) -> Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from everflow.framework.operation import Operation, Tensor
@@ -50,22 +51,27 @@ class ControlDependencies:
         for scope in self._scopes:
             scope.made_inside.add(op)
 
-    @contextlib.contextmanager
-    def entered(self, graph: Graph, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+    def entered(self, graph: Graph, control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
         """Open a scope on these (ops, tensors, names, variables); None hides all open ones and the control flow
         context.
         """
         if control_inputs is None:
-            saved, self._scopes = self._scopes, []
-            context = graph._get_control_flow_context()
-            graph._set_control_flow_context(None)
-            try:
-                yield
-            finally:
-                self._scopes = saved
-                graph._set_control_flow_context(context)
-            return
-        scope = _Scope(self._new_ops(graph, control_inputs))
+            return self._hidden(graph)
+        return self._opened(_Scope(self._new_ops(graph, control_inputs)))
+
+    @contextlib.contextmanager
+    def _hidden(self, graph: Graph) -> Iterator[None]:
+        saved, self._scopes = self._scopes, []
+        context = graph._get_control_flow_context()
+        graph._set_control_flow_context(None)
+        try:
+            yield
+        finally:
+            self._scopes = saved
+            graph._set_control_flow_context(context)
+
+    @contextlib.contextmanager
+    def _opened(self, scope: _Scope) -> Iterator[None]:
         self._scopes.append(scope)
         try:
             yield

@@ -53,6 +53,30 @@ REFUSED = {
 }
 
 
+LEFT_BEHIND = {
+    "inputs of an op with a wrong attribute": (
+        lambda: raw.MaxPool(input=[[[[1.0]]]], ksize=[1] * 4, strides=[1] * 4, padding="HALF"),
+        ["MaxPool/input"],
+    ),
+    "inputs before one that should be a list": (lambda: raw.Print(input=1, data=2), ["Print/input"]),
+    "tensors of a list that don't match": (lambda: raw.AddN(inputs=[1, 2.5]), ["AddN/inputs_0", "AddN/inputs_1"]),
+    "nothing where an attribute is no number": (lambda: raw.Split(split_dim=0, value=[1], num_split="a"), []),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_BEHIND)
+def test_what_a_refused_call_leaves_in_the_graph(case):
+    build, names = LEFT_BEHIND[case]
+    with pytest.raises((TypeError, ValueError)):
+        build()
+    assert [op.name for op in tf.get_default_graph().get_operations()] == names
+
+
+def test_control_dependencies_are_looked_up_at_once():
+    with pytest.raises(TypeError):
+        tf.control_dependencies([1])
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case):
     build, error, words = REFUSED[case]

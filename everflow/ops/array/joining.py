@@ -12,9 +12,10 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import Dimension, TensorShape, unknown_shape
 from everflow.ops.array.basic import expand_dims, identity, known_int, known_ints
-from everflow.ops.array.ragged_rows import has_ragged_form, ragged_form
+from everflow.ops.array.ragged_rows import has_ragged_form, looks_for_ragged, ragged_form
 
 
+@looks_for_ragged
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape joined along a new dimension.
 

@@ -187,7 +187,7 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
                [3, 6]], dtype=int32)
     """
     with name_scope(name, "transpose", [a]) as name:
-        a = convert_to_tensor(a, name="a")
+        a = convert_to_tensor(a, name="a" if perm is None else "x")
         move = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
         if perm is not None:
             return move(x=a, perm=perm, name=name)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -82,33 +83,68 @@ _LOOKED_AT = {
     "where": ("condition", "x", "y"),
     **{f"unsorted_segment_{kind}": ("data", "segment_ids") for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")},
 }
+# Those of functions that it turns to only where a call was refused; two functions may have looked, one inside of the other.
+_LOOKED_AT_AFTER_REFUSAL = {
+    **_LOOKED_AT,
+    "expand_dims": ("input", "input"),
+    "one_hot": ("indices",),
+    "reduce_join": ("inputs",),
+    "squeeze": ("input",),
+    "stack": ("values",),
+    "string_join": ("inputs",),
+    "tile": ("input",),
+    **{f"reduce_{kind}": ("input_tensor",) for kind in ("all", "any", "max", "mean", "min", "prod", "sum")},
+}
+# Functions that take a list of tensors.
+_OF_LISTS = ("concat", "stack", "string_join")
 
 
-def _looked_at(function: str, name: str, value) -> None:
-    if get_default_graph().executes or name not in _LOOKED_AT.get(function, ()):
+def _look_at(function: str, names: Iterable[str], given: dict[str, Any], kinds: tuple[type, ...]) -> None:
+    """Make tensors of the arguments that are of some kinds, as looking at them does."""
+    if get_default_graph().executes:
         return
-    for each in value if name == "values" else [value]:
-        if isinstance(each, (list, tuple, np.ndarray)):
-            with contextlib.suppress(TypeError, ValueError):
-                convert_to_tensor(each)
+    for name in names:
+        value = given.get(name)
+        for each in value if function in _OF_LISTS and isinstance(value, (list, tuple)) else [value]:
+            if isinstance(each, kinds):
+                with contextlib.suppress(TypeError, ValueError):
+                    convert_to_tensor(each)
+
+
+def looks_for_ragged(function):
+    """Leave in the graph, where a call is refused, the constants that TensorFlow makes when it looks for a ragged tensor
+    among the arguments.
+    """
+    parameters = list(inspect.signature(function).parameters)
+    names = _LOOKED_AT_AFTER_REFUSAL.get(function.__name__, ())
+
+    @standing_for(function)
+    def build(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            _look_at(function.__name__, names, {**dict(zip(parameters, args)), **kwargs}, (list, tuple))
+            raise
+
+    return build
 
 
 def has_ragged_form(function):
     """Leave ragged arguments, which may stand in a list, to the form of the function's name."""
-    names = list(inspect.signature(function).parameters)
+    parameters = list(inspect.signature(function).parameters)
+    names = _LOOKED_AT.get(function.__name__, ())
+    plain = looks_for_ragged(function)
 
     @standing_for(function)
     def build(*args, **kwargs):
         given = [*args, *kwargs.values()]
         form = ragged_form(function.__name__, *given, *(v for a in given if isinstance(a, (list, tuple)) for v in a))
         if form is None:
-            return function(*args, **kwargs)
+            return plain(*args, **kwargs)
         if (made := plainly(function, *args, **kwargs)) is not None:
             return made
-        for name, value in zip(names, args):
-            _looked_at(function.__name__, name, value)
-        for name, value in kwargs.items():
-            _looked_at(function.__name__, name, value)
+        by_name = {**dict(zip(parameters, args)), **kwargs}
+        _look_at(function.__name__, names, by_name, (list, tuple, np.ndarray))
         return form(*args, **kwargs)
 
     return build

@@ -16,7 +16,7 @@ from everflow.framework.static_values import known_value
 from everflow.ops.array import basic as array
 from everflow.ops.array import constants
 from everflow.ops.array.basic import either
-from everflow.ops.array.ragged_rows import plainly
+from everflow.ops.array.ragged_rows import looks_for_ragged, plainly
 from everflow.ops.math import elementwise, sequences
 
 
@@ -54,6 +54,7 @@ def _without_unknown_rank(keepdims, axis, result):
     return result
 
 
+@looks_for_ragged
 def reduce_sum(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """The sum over axes (all of them by default).
 
@@ -77,6 +78,7 @@ def reduce_sum(input_tensor, axis=None, keepdims=None, name=None, reduction_indi
     return _reduce("Sum", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@looks_for_ragged
 def reduce_mean(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """The mean over axes. The mean of integers is an integer, rounded towards zero.
 
@@ -101,6 +103,7 @@ def reduce_mean(input_tensor, axis=None, keepdims=None, name=None, reduction_ind
     return _reduce("Mean", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@looks_for_ragged
 def reduce_prod(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """The product over axes.
 
@@ -122,6 +125,7 @@ def reduce_prod(input_tensor, axis=None, keepdims=None, name=None, reduction_ind
     return _reduce("Prod", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@looks_for_ragged
 def reduce_max(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """The maximum over axes.
 
@@ -143,6 +147,7 @@ def reduce_max(input_tensor, axis=None, keepdims=None, name=None, reduction_indi
     return _reduce("Max", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@looks_for_ragged
 def reduce_min(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """The minimum over axes.
 
@@ -164,6 +169,7 @@ def reduce_min(input_tensor, axis=None, keepdims=None, name=None, reduction_indi
     return _reduce("Min", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@looks_for_ragged
 def reduce_all(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """Whether all are true over axes.
 
@@ -185,6 +191,7 @@ def reduce_all(input_tensor, axis=None, keepdims=None, name=None, reduction_indi
     return _reduce("All", input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@looks_for_ragged
 def reduce_any(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
     """Whether any is true over axes.
 

@@ -12,7 +12,7 @@ from everflow.framework.shapes import TensorShape, broadcast
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.array.basic import rank
 from everflow.ops.array.constants import constant
-from everflow.ops.array.ragged_rows import plainly, ragged_form, takes_ragged
+from everflow.ops.array.ragged_rows import looks_for_ragged, plainly, ragged_form, takes_ragged
 from everflow.ops.math.sequences import range as range_of
 from everflow.ops.shape_rules import like_first, scalar_output
 
@@ -342,6 +342,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 # --- joining, splitting, formatting -----------------------------------------------------------
 
 
+@looks_for_ragged
 def string_join(inputs, separator="", name=None):
     """Strings of several tensors joined element by element; scalars go with each.
 
@@ -367,6 +368,7 @@ def string_join(inputs, separator="", name=None):
     return join(inputs)
 
 
+@looks_for_ragged
 def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
     """Strings joined along axes, in the order in which these are given; along all of them by default.
 

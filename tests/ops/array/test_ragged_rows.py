@@ -54,3 +54,24 @@ def test_decorated_functions_keep_their_name_and_plain_values():
     x = tf.ragged.constant([[1, 2], [3]])
     assert run(scaled(x, x, 3)) == [[6, 12], [18]]
     assert run(scaled(x, np.int32(1))) == [[4, 6], [8]]
+
+
+REFUSED = {
+    "gather": (lambda: tf.gather([1, 2], [[1.0]]), 2),
+    "a scalar is left alone": (lambda: tf.gather([1, 2], 1.0), 1),
+    "where": (lambda: tf.where([True], [1], None), 2),
+    "stack": (lambda: tf.stack([[1], [2, 3]]), 2),
+    "concat": (lambda: tf.concat([tf.zeros([2]), ["a"]], 0), 1),
+    "expand_dims": (lambda: tf.expand_dims([1], 5), 2),
+    "reduce_sum": (lambda: tf.reduce_sum([1.0], axis=2), 1),
+    "an array is left alone": (lambda: tf.squeeze(np.array([[1, 2]]), [1]), 0),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_call_leaves_the_constants_of_a_look_for_ragged_tensors(case):
+    build, count = REFUSED[case]
+    with tf.Graph().as_default() as graph:
+        with pytest.raises((TypeError, ValueError)):
+            build()
+        assert [op.name for op in graph.get_operations() if op.name.startswith("Const")] == ["Const", "Const_1"][:count]
