@@ -35,6 +35,8 @@ from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 def functional_cond(pred, true_fn, false_fn, scope):
     """What the chosen branch returns, as outputs of an `If`; `scope` is its name with a slash."""
+    if pred.shape.rank != 0:
+        pred = array.squeeze(pred)
     branches = [_Branch(true_fn, pred, scope, "true"), _Branch(false_fn, pred, scope, "false")]
     return _chosen(pred, branches, scope, "true_fn and false_fn arguments to tf.cond", by_index=False)
 
@@ -110,7 +112,9 @@ def _chosen(selector, branches, scope, what, by_index):
         try:
             nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
         except (TypeError, ValueError) as e:
-            raise TypeError(f"{what} must return values of the same structure: {e}") from None
+            as_many = len(nest.flatten(first.structure)) == len(nest.flatten(other.structure))
+            error = TypeError if as_many else AssertionError
+            raise error(f"{what} must return values of the same structure: {e}") from None
         for a, b in zip(first.outputs, other.outputs):
             if a.dtype.base_dtype != b.dtype.base_dtype:
                 raise TypeError(f"{what} must return values of the same dtypes: {a}, {b}")

@@ -42,7 +42,7 @@ def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, ma
     """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep. Gradients flow
     through it in any case.
     """
-    flat = nest.flatten(loop_vars, expand_composites=True)
+    flat = nest.flatten(list(loop_vars), expand_composites=True)
     tensors = [convert_to_tensor(flow_of(x)) for x in flat]
     with name_scope(name, "while") as scope:
         outputs = _draw_loop(
@@ -90,9 +90,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         again.capture(tensor)
     with again.as_default():
         result = body(*packed(inputs))
-        if not nest.is_sequence_or_composite(result):
-            result = [result]
-        nest.assert_same_structure(list(packed(inputs)), list(result), expand_composites=True)
+        result = list(result) if nest.is_sequence_or_composite(result) else [result]
+        nest.assert_same_structure(list(packed(inputs)), result, expand_composites=True)
         results = [convert_to_tensor(flow_of(x)) for x in nest.flatten(result, expand_composites=True)]
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:

@@ -163,3 +163,19 @@ def test_a_branch_waits_for_ops_outside_of_it():
         session.run(v.initializer)
         assert session.run(chosen) == 8.0 and session.run(v) == 2.0
         assert session.run(looped) == 7.0 and session.run(v) == 3.0
+
+
+def test_a_predicate_of_one_element_is_squeezed():
+    chosen = tf.cond(tf.constant([[True]]), lambda: 1, lambda: 2)
+    assert "cond/Squeeze" in [op.name for op in tf.get_default_graph().get_operations()]
+    with tf.Session() as sess:
+        assert sess.run(chosen) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "error"),
+    [((1, 2), 1, AssertionError), ([1], (1,), TypeError), ({"a": 1}, {"b": 1}, TypeError)],
+)
+def test_branches_of_other_structures_are_refused(one, other, error):
+    with pytest.raises(error, match="same structure"):
+        tf.cond(tf.placeholder(tf.bool, []), lambda: one, lambda: other)
