@@ -339,3 +339,10 @@ def test_validation_steps_need_validation_data():
     model.compile("sgd", "mse")
     with pytest.raises(ValueError, match="`validation_steps` should not be specified"):
         model.fit(np.ones([4, 3]), np.ones([4, 1]), validation_steps=2, verbose=0)
+
+
+def test_parameters_are_counted_after_a_layer_that_did_not_fit():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    with pytest.raises(ValueError):
+        model.add(tf.keras.layers.Conv2D(2, 2))
+    assert model.count_params() == 8 and [layer.name for layer in model.layers] == ["dense"]

@@ -189,7 +189,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
 
     def count_params(self):
         """How many numbers its variables hold."""
-        if not self.built:
+        # A model of layers knows its shapes, also where the last layer that was added didn't fit.
+        if not self.built and not getattr(self, "inputs", None):
             raise ValueError(
                 f"{self.name} isn't built, so it has no parameters to count: call it on inputs, or `{self.name}.build(batch_input_shape)`."
             )

@@ -290,4 +290,4 @@ class Nadam(_Moments):
             v_rows = array.gather(v_now, indices)
         v_root = math.sqrt(v_rows / rates["v_denominator"]) + rates["epsilon"]
         var_now = self._resource_scatter_add(var, indices, rates["neg_lr"] * m_mixed / v_root)
-        return group(var_now, m_mixed, v_root)
+        return group(var_now, m_mixed, v_now)
