@@ -105,7 +105,7 @@ class GraphCollections:
     def get_collection(self, name: Hashable, scope: str | None = None) -> list[Any]:
         """A copy of a collection; with `scope`, of its items whose names match that regular expression at their start."""
         items = self._collections.get(name, [])
-        if scope is None:
+        if scope is None or not items:
             return list(items)
         pattern = re.compile(scope)
         return [item for item in items if hasattr(item, "name") and pattern.match(item.name)]

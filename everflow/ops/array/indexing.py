@@ -520,7 +520,8 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 def _unique_shape(op):
     source = op.inputs[0].shape
     if op.type == "Unique":
-        return [TensorShape([None]), source.with_rank(1)]
+        source.with_rank(1)
+        return [TensorShape([None]), source]
     # That it is a vector is for the run to say.
     return [TensorShape([None]), source, TensorShape([None])]
 
@@ -577,13 +578,7 @@ def _unravel_index_shape(op):
     indices, dims = op.inputs[0].shape, op.inputs[1].shape.with_rank(1)
     if indices.rank is None:
         return None
-    return (
-        TensorShape([dims[0]])
-        if indices.rank == 0
-        else TensorShape([dims[0], None])
-        if indices.rank != 1
-        else TensorShape([dims[0], indices[0]])
-    )
+    return TensorShape([dims[0]] if indices.rank == 0 else [dims[0], indices.num_elements()])
 
 
 def invert_permutation(x, name=None):

@@ -115,7 +115,7 @@ def looks_for_ragged(function):
     """Leave in the graph, where a call is refused, the constants that TensorFlow makes when it looks for a ragged tensor
     among the arguments.
     """
-    parameters = list(inspect.signature(function).parameters)
+    signature = inspect.signature(function)
     names = _LOOKED_AT_AFTER_REFUSAL.get(function.__name__, ())
 
     @standing_for(function)
@@ -123,7 +123,8 @@ def looks_for_ragged(function):
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
-            _look_at(function.__name__, names, {**dict(zip(parameters, args)), **kwargs}, (list, tuple))
+            with contextlib.suppress(TypeError):  # arguments that the function doesn't have
+                _look_at(function.__name__, names, signature.bind(*args, **kwargs).arguments, (list, tuple))
             raise
 
     return build

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
+from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 
@@ -114,6 +114,9 @@ def tuple(tensors, name=None, control_inputs=None):
     if executing_eagerly():
         return list(tensors)
     with name_scope(name, "tuple", tensors) as name:
+        tensors = [
+            t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t) for t in tensors
+        ]
         gates = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
             if isinstance(item, Tensor):

@@ -298,10 +298,10 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
         array([[1.3765103e-07],
                [1.0000000e+00]], dtype=float32)
     """
+    matrix = convert_to_tensor(matrix, name="matrix")
     if not fast:
         return raw.MatrixSolveLs(matrix=matrix, rhs=rhs, l2_regularizer=l2_regularizer, fast=fast, name=name)
     with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
-        matrix = convert_to_tensor(matrix, name="matrix")
 
         def tall():
             factor = regularized_gram_factor(matrix, l2_regularizer, True)

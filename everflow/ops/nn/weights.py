@@ -93,10 +93,10 @@ def with_rank_of(values, weights, squeezable=True):
     def expanded():
         return cond(math.equal(difference, -1), lambda: array.expand_dims(weights, [-1]), lambda: weights)
 
-    def squeezed():
-        return cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), expanded)
+    def less():
+        return array.squeeze(weights, [-1]) if squeezable else weights
 
-    return cond(math.equal(rank, 0), lambda: weights, squeezed if squeezable else expanded)
+    return cond(math.equal(rank, 0), lambda: weights, lambda: cond(math.equal(difference, 1), less, expanded))
 
 
 def broadcast_weights(weights, values):
