@@ -125,7 +125,8 @@ def batch_normalization(inputs, training, reuse, name, **given):
         >>> updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
     """
     scoped = {"name": name, "_reuse": reuse, "_scope": name}
-    layer = BatchNormalization(**given, dtype=convert_to_tensor(inputs).dtype.base_dtype, **scoped)
+    inputs = convert_to_tensor(inputs)
+    layer = BatchNormalization(**given, dtype=inputs.dtype.base_dtype, **scoped)
     return layer.apply(inputs, training=training)
 
 

@@ -118,7 +118,7 @@ def _check_float(*kinds):
 
 def check_inputs(*structures):
     """Raise ValueError unless all tensors are of floating point."""
-    _check_float(*(t.dtype for structure in structures for t in nest.flatten(structure)))
+    _check_float(*(dtypes.as_dtype(t.dtype) for structure in structures for t in nest.flatten(structure)))
 
 
 class LayerRNNCell(RNNCell):

@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import pytest
 
 import everflow as tf
 
@@ -100,3 +101,12 @@ def test_layers_that_a_keras_model_holds_make_resource_variables():
     with tf.Graph().as_default():
         Model()(tf.ones([1, 3]))
         assert [v.op.type for v in tf.global_variables()] == ["VarHandleOp"] * 4
+
+
+def test_states_may_be_arrays():
+    with tf.Graph().as_default():
+        x, zeros = np.ones((2, 3), "float32"), np.zeros((2, 2), "float32")
+        output, state = rnn.GRUCell(2)(x, zeros)
+        assert output is state and output.shape.as_list() == [2, 2]
+        with pytest.raises(ValueError, match="floating point"):
+            rnn.GRUCell(2)(x, zeros.astype("int32"))

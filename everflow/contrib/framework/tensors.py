@@ -37,8 +37,9 @@ def reduce_sum_n(tensors, name=None):
 )
 def remove_squeezable_dimensions(predictions, labels, name=None):
     """(predictions, labels) with the last dimension of one dropped where it is 1 and the other lacks it."""
-    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
-    labels, predictions = _squeezed(labels, predictions, name=name)
+    with name_scope(name, "remove_squeezable_dimensions", [predictions, labels]) as scope:
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+        labels, predictions = _squeezed(labels, predictions, name=scope)
     return predictions, labels
 
 
