@@ -162,3 +162,13 @@ def test_variables_of_version_two_are_made_under_strategies():
     strategy = _STRATEGIES["one device"]()
     with strategy.scope():
         assert tf.compat.v2.Variable([1.0, 2.0]).shape == [2]
+
+
+@pytest.mark.parametrize("name", ["none", "mirrored", "one device", "central storage"])
+def test_replica_functions_apply_gradients_and_count_steps(name):
+    with eager_mode():
+        strategy = _STRATEGIES[name]()
+        with strategy.scope():
+            variable, optimizer = tf.Variable([1.0, 2.0]), tf.keras.optimizers.SGD(0.5)
+            strategy.experimental_run_v2(lambda: optimizer.apply_gradients([(tf.ones([2]), variable)]))
+        assert (variable.numpy().tolist(), optimizer.iterations.numpy()) == ([0.5, 1.5], 1)
