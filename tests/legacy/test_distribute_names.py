@@ -19,6 +19,7 @@ from everflow.legacy.inner.distribute import (
     reductions,
     shared_variables,
     strategy_names,
+    synthetic_digits,
 )
 from everflow.legacy.inner.distribute.worker_contexts import get_current_worker_context
 
@@ -184,3 +185,14 @@ def test_checks_of_keras_under_strategies():
     assert not keras_training.is_dataset_shape_fully_defined(tf.data.Dataset.range(3).batch(2))
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     assert keras_training.process_batch_and_step_size(strategy, np.ones((64, 2)), 16, None, "train") == (16, 4)
+
+
+def test_digits_by_chance_for_tests_of_workers():
+    with eager_mode():
+        trained, evaluated = synthetic_digits.mnist_synthetic_dataset(16, 4)
+        for dataset in (trained, evaluated):
+            images, labels = next(iter(dataset))
+            assert (images.shape, labels.shape, labels.dtype) == ([64, 28, 28, 1], [64, 1], tf.int32)
+        model = synthetic_digits.get_mnist_model((28, 28, 1))
+        history = model.fit(trained.take(3), epochs=3, verbose=0).history["loss"]
+        assert model.output_shape == (None, 10) and history[-1] < history[0]
