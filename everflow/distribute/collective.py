@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import threading
 import weakref
 
 from everflow.cluster.launchers import adopt_torchrun
@@ -184,7 +185,7 @@ class CollectiveExtended(MirroredExtended):
     def _exchanged(self, parts) -> list:
         size, group = self._num_replicas_in_sync, self._group_key()
         if any(isinstance(part, IndexedSlices) for part in parts):
-            keys = next(_instance_keys), next(_instance_keys)
+            keys = _instance_key(), _instance_key()
             joined = []
             for part, name in zip(parts, self._devices, strict=True):
                 with device(name):
@@ -194,7 +195,7 @@ class CollectiveExtended(MirroredExtended):
                     ]
                     joined.append(IndexedSlices(*fields, part.dense_shape))
             return joined
-        key, made = next(_instance_keys), []
+        key, made = _instance_key(), []
         for part, name in zip(parts, self._devices, strict=True):
             with device(name):
                 value = array.identity(part) if not getattr(part, "device", "") else part
@@ -223,8 +224,22 @@ def _place(jobs: dict, task) -> tuple[int, int, str]:
 # --- keys: all workers draw alike, so counting gives all of them the same ------------------------
 
 _group_keys: dict[tuple, int] = {}
-_instance_keys = itertools.count(100)
 _variable_numbers: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+class _Counts(threading.local):
+    """Numbers of a thread: the workers of a cluster may be threads of one process."""
+
+    def __init__(self) -> None:
+        self.instances = itertools.count(100)
+
+
+_counts = _Counts()
+
+
+def _instance_key() -> int:
+    """The key of the next collective operation."""
+    return next(_counts.instances)
 
 
 def _variable_number() -> int:

@@ -58,6 +58,7 @@ class Strategy:
         True
     """
 
+    _is_default = False
     _scale_loss_for_estimator = False
 
     def _scale_loss_for_estimator_enabled(self):
@@ -480,6 +481,8 @@ class DefaultExtended(StrategyExtended):
 
 class _DefaultDistributionStrategy(Strategy):
     """The strategy where there is none."""
+
+    _is_default = True
 
     def __init__(self):
         super().__init__(DefaultExtended(self))

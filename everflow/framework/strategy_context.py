@@ -86,7 +86,8 @@ def has_strategy() -> bool:
         >>> tf.distribute.has_strategy()
         False
     """
-    return current() is not None
+    frame = current()
+    return frame is not None and not frame.strategy._is_default
 
 
 def in_cross_replica_context() -> bool:

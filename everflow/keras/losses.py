@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+from everflow.distribute.context import has_strategy
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
@@ -361,7 +362,19 @@ class Loss:
         """The loss of a batch, with a weight for each sample where given."""
         scope = "lambda" if self.name == "<lambda>" else self.name
         with name_scope(scope or type(self).__name__):
-            return compute_weighted_loss(self.call(y_true, y_pred), sample_weight, reduction=self.reduction)
+            losses = self.call(y_true, y_pred)
+            return compute_weighted_loss(losses, sample_weight, reduction=self._get_reduction())
+
+    def _get_reduction(self):
+        """How losses become one; ValueError where that would be a mean over a replica's rows instead of the batch's."""
+        is_mean = self.reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE)
+        if is_mean and has_strategy():
+            raise ValueError(
+                f"The loss {self.name or type(self).__name__} is a mean over the rows that it sees, and under a strategy these are one "
+                "replica's. Make it with `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE`, and divide by the size "
+                "of the whole batch: `tf.nn.compute_average_loss` does."
+            )
+        return Reduction.SUM_OVER_BATCH_SIZE if is_mean else self.reduction
 
     @classmethod
     def from_config(cls, config):

@@ -105,6 +105,7 @@ python.framework      combinations                       : legacy.inner.distribu
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
 python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
 python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
+python.keras.distribute multi_worker_testing_utils       : legacy.inner.distribute.synthetic_digits
 python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers distribute.tpu_resolver \
                                                            legacy.inner.distribute.resolver_names
 python.distribute.cluster_resolver cluster_resolver      : distribute.cluster_resolver

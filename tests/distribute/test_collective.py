@@ -1,6 +1,7 @@
 """`MultiWorkerMirroredStrategy`: what a worker draws, as TensorFlow 1.15 does."""
 
 import json
+import threading
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_first_values_are_the_chiefs(task, index, op):
 
 def test_gradients_are_reduced_and_rows_gathered(task):
     strategy = task(WORKERS, "worker", 1)
-    first = next(collective._instance_keys) + 1
+    first = collective._instance_key() + 1
     with strategy.scope():
         v, w = tf.Variable([1.0, 2.0], name="v"), tf.Variable([[2.0], [3.0]], name="w")
 
@@ -137,3 +138,17 @@ def test_eager_execution_has_one_worker(task, monkeypatch):
     monkeypatch.setattr(collective, "executing_eagerly", lambda: True)
     with pytest.raises(RuntimeError, match="eager"):
         task(WORKERS, "worker", 1)
+
+
+def test_workers_in_threads_of_one_process_count_alike(task):
+    def keys(found):
+        with tf.Graph().as_default() as graph, strategy.scope():
+            strategy.reduce("SUM", strategy.experimental_run_v2(lambda: tf.constant(1.0)), axis=None)
+            found.extend(n.attr["instance_key"].i for n in graph.as_graph_def().node if n.op == "CollectiveReduce")
+
+    strategy, found = task(WORKERS, "worker", 0), []
+    for _ in range(2):
+        thread = threading.Thread(target=keys, args=(found,))
+        thread.start()
+        thread.join()
+    assert found == [100, 100]

@@ -92,3 +92,34 @@ def test_losses_that_are_no_tensors_of_the_model(mode):
     if mode == "eager":
         with pytest.raises(ValueError, match="function without arguments"):
             _model().add_loss(tf.constant(3.0))
+
+
+class _Scaled(layers.Layer):
+    def call(self, x, scales=None):
+        return x * scales["by"][0]
+
+
+def _doubled(x):
+    return layers.Lambda(lambda v: v * 2, name="doubled")(x)
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected", "between"),
+    [
+        (lambda x: x, 9, []),
+        (lambda x: _doubled(x), 18, ["doubled"]),
+        (lambda x: tf.nn.relu(_doubled(x)), 18, ["doubled", "tf_op_layer_Relu"]),
+        (lambda x: 4.0, 12, []),
+    ],
+)
+def test_tensors_among_arguments_belong_to_the_model(scale, expected, between):
+    x = tf.keras.Input([1], name="x")
+    model = tf.keras.Model(x, _Scaled(name="scaled")(x, scales={"by": [scale(x)]}))
+    assert [layer.name for layer in model.layers] == ["x", *between, "scaled"]
+    assert model.predict(np.array([[3.0]])) == expected
+
+
+def test_tensors_among_arguments_come_from_the_inputs():
+    x, other = tf.keras.Input([1]), tf.keras.Input([1])
+    with pytest.raises(ValueError, match="disconnected"):
+        tf.keras.Model(x, _Scaled()(x, scales={"by": [other]}))

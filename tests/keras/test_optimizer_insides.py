@@ -85,3 +85,8 @@ def test_initializers_by_name_have_no_type_in_programs_for_version_2():
 def test_a_layer_as_an_activation_is_written():
     layer = tf.keras.layers.Dense(2, activation=tf.keras.layers.LeakyReLU(alpha=0.25))
     assert layer.get_config()["activation"]["class_name"] == "LeakyReLU"
+
+
+def test_tensors_are_not_updated():
+    with pytest.raises(NotImplementedError, match="Only variables"):
+        tf.keras.optimizers.SGD(0.1).apply_gradients([(tf.ones([]), tf.constant(1.0))])

@@ -188,6 +188,10 @@ def test_gradients_are_clipped_where_a_session_trains(mode):
 
 
 def test_a_model_that_waits_for_data(mode):
+    if mode == "graph":
+        with pytest.raises(ValueError, match="subclassed model, or a `Sequential` model created without `input_shape`"):
+            _made(_layers.Dense(1))
+        return
     model = _made(_layers.Dense(1, kernel_initializer="ones"))
     assert _fitted(model)["loss"] == pytest.approx([1.40479, 0.24931], rel=1e-4)
     np.testing.assert_allclose(_flat(model.get_weights()), _EVEN, rtol=1e-4)
@@ -215,6 +219,11 @@ def test_variables_on_one_device_and_replicas_on_two(mode):
 
 def test_single_batches(mode):
     model = _made()
+    if mode == "graph":
+        for call in (model.test_on_batch, model.train_on_batch, lambda x, y: model.predict_on_batch(x)):
+            with pytest.raises(NotImplementedError, match="_on_batch` is not supported"):
+                call(_X[:8], _Y[:8])
+        return
     assert model.test_on_batch(_X[:8], _Y[:8]) == pytest.approx([2.06473, 1.34026], rel=1e-4)
     assert model.train_on_batch(_X[:4], _Y[:4])[0] == pytest.approx(1.98419, rel=1e-4)
 

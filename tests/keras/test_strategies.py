@@ -1,5 +1,7 @@
 """Keras models that are made and trained under a distribution strategy."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -145,3 +147,28 @@ def test_a_saved_model_with_and_without_the_strategy(name, tmp_path):
         with strategy.scope():
             loaded = tf.keras.models.load_model(str(tmp_path))
         np.testing.assert_allclose(loaded.predict(_X), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["auto", "sum_over_batch_size", "sum", "none"])
+def test_a_mean_over_rows_is_refused_where_they_are_one_replicas(reduction):
+    loss = tf.keras.losses.MeanSquaredError(reduction=reduction)
+    for name, strategy in ((name, make()) for name, make in _STRATEGIES.items()):
+        is_refused = name != "none" and reduction not in ("sum", "none")
+        with strategy.scope(), pytest.raises(ValueError, match="SUM") if is_refused else contextlib.nullcontext():
+            strategy.experimental_run_v2(lambda: loss(tf.ones([2, 1]), tf.zeros([2, 1])))
+
+
+def test_variables_of_version_two_are_made_under_strategies():
+    strategy = _STRATEGIES["one device"]()
+    with strategy.scope():
+        assert tf.compat.v2.Variable([1.0, 2.0]).shape == [2]
+
+
+@pytest.mark.parametrize("name", ["none", "mirrored", "one device", "central storage"])
+def test_replica_functions_apply_gradients_and_count_steps(name):
+    with eager_mode():
+        strategy = _STRATEGIES[name]()
+        with strategy.scope():
+            variable, optimizer = tf.Variable([1.0, 2.0]), tf.keras.optimizers.SGD(0.5)
+            strategy.experimental_run_v2(lambda: optimizer.apply_gradients([(tf.ones([2]), variable)]))
+        assert (variable.numpy().tolist(), optimizer.iterations.numpy()) == ([0.5, 1.5], 1)

@@ -7,7 +7,7 @@ import pytest
 
 import everflow as tf
 from everflow.distribute.device_maps import ReplicaDeviceMap
-from everflow.distribute.values import PerReplica
+from everflow.distribute.values import DistributedValues, PerReplica
 from everflow.eager.mode import eager_mode
 from everflow.legacy.inner.distribute import (
     coordinator,
@@ -19,6 +19,7 @@ from everflow.legacy.inner.distribute import (
     reductions,
     shared_variables,
     strategy_names,
+    synthetic_digits,
 )
 from everflow.legacy.inner.distribute.worker_contexts import get_current_worker_context
 
@@ -174,6 +175,24 @@ def test_checks_of_keras_under_strategies():
         )
     with pytest.raises(ValueError, match="iterators"):
         keras_training.validate_inputs(tf.data.make_one_shot_iterator(tf.data.Dataset.range(3)), None)
+    one, other, row = tf.constant([[1]]), tf.constant([[1.0]]), tf.constant([[1, 2]])
+    devices = ReplicaDeviceMap(("/cpu:0", "/cpu:1"))
+    mirrored = tf.distribute.MirroredStrategy(["/cpu:0"])
+    for unlike, match in ((other, "dtype"), (row, "shape")):
+        with pytest.raises(ValueError, match=match):
+            keras_training.validate_per_replica_inputs(mirrored, DistributedValues(devices, (one, unlike)))
+    assert keras_training.validate_per_replica_inputs(mirrored, {"a": one, "b": other}) == [one, other]
     assert not keras_training.is_dataset_shape_fully_defined(tf.data.Dataset.range(3).batch(2))
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     assert keras_training.process_batch_and_step_size(strategy, np.ones((64, 2)), 16, None, "train") == (16, 4)
+
+
+def test_digits_by_chance_for_tests_of_workers():
+    with eager_mode():
+        trained, evaluated = synthetic_digits.mnist_synthetic_dataset(16, 4)
+        for dataset in (trained, evaluated):
+            images, labels = next(iter(dataset))
+            assert (images.shape, labels.shape, labels.dtype) == ([64, 28, 28, 1], [64, 1], tf.int32)
+        model = synthetic_digits.get_mnist_model((28, 28, 1))
+        history = model.fit(trained.take(3), epochs=3, verbose=0).history["loss"]
+        assert model.output_shape == (None, 10) and history[-1] < history[0]

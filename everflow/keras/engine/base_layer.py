@@ -289,8 +289,9 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
             elif masks is not None:
                 kwargs["mask"] = masks
         training = self._resolve_training(args, kwargs)
-        if needs_history(inputs):
-            give_history(inputs)
+        for tensors in (inputs, self._given_besides_inputs(args, said)):
+            if needs_history(tensors):
+                give_history(tensors)
         with call_context.enter(self, inputs, training):
             if not self.built or not executing_eagerly():
                 # What runs at once fails by itself, in the layer's operations, once there are weights.
@@ -306,7 +307,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
                 with reading_as(computed if self._casts_variables else None):
                     outputs = self._compute(given, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
-                    outputs = self._connect(inputs, outputs, self._arguments(args, said))
+                    outputs = self._connect(inputs, outputs, self._given_besides_inputs(args, said))
                 self._regularize_activity(inputs, outputs)
                 self._pass_masks_on(inputs, outputs, masks)
                 self._note_call(inputs, outputs)
@@ -386,7 +387,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     def _is_given(self, name, args, kwargs):
         return name in kwargs or name in self._call_parameters[1 : 1 + len(args)]
 
-    def _arguments(self, args, kwargs):
+    def _given_besides_inputs(self, args, kwargs):
         """The arguments of a call besides the inputs, by name; masks and phases that weren't given are found anew."""
         return dict(zip(self._call_parameters[1:], args)) | kwargs
 

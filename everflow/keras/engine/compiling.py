@@ -157,6 +157,11 @@ class Compiling:
         return self._distribution_strategy is not None and not self._experimental_run_tf_function
 
     def _refuse_under_strategy(self, options):
+        if not executing_eagerly() and not self._is_graph_network:
+            raise ValueError(
+                f"In a graph, a strategy spreads models whose inputs are known before data comes. {self.name} is a subclassed model, or "
+                "a `Sequential` model created without `input_shape`/`input_dim` in its first layer."
+            )
         if options.get("target_tensors") is not None:
             raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")
         if options.get("sample_weight_mode"):

@@ -64,13 +64,15 @@ class Node:
             found += [(*tensor._keras_history, tensor) for tensor in tensors]
         return iter(found)
 
-    def inbound_nodes(self):
-        """The calls that made the inputs."""
-        return [layer._inbound_nodes[index] for layer, index, _, _ in self.iterate_inbound()]
+    def inbound_tensors(self):
+        """What the call needs of others: the inputs, and the tensors among the other arguments."""
+        return [tensor for _, _, _, tensor in self.iterate_inbound(include_arguments=True)]
 
-    def _get_all_node_dependencies(self):
+    def inbound_nodes(self):
         """The calls that made the inputs, and the tensors among the other arguments."""
         return [layer._inbound_nodes[index] for layer, index, _, _ in self.iterate_inbound(include_arguments=True)]
+
+    _get_all_node_dependencies = inbound_nodes  # its name inside TensorFlow
 
     def get_config(self):
         """The node as plain data."""

@@ -81,7 +81,7 @@ class Topology:
                 self._layer_indices.setdefault(layer, len(self._layer_indices))
                 open_nodes.add(node)
                 is_input = not nest.flatten(node.inbound_layers)
-                stack.append((node, iter([] if is_input else nest.flatten(node.input_tensors))))
+                stack.append((node, iter([] if is_input else node.inbound_tensors())))
 
             enter(tensor)
             while stack:
@@ -113,7 +113,7 @@ class Topology:
         computable = {id(t) for t in inputs}
         fine = []
         for node in self.in_order():
-            for tensor in nest.flatten(node.input_tensors):
+            for tensor in node.inbound_tensors() if nest.flatten(node.inbound_layers) else node.input_tensors:
                 if id(tensor) not in computable:
                     raise ValueError(
                         f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} "

@@ -139,6 +139,7 @@ class Model(Compiling, InnerNames, Network):
 
     def _on_batch(self, kind, reset_metrics, x, y, **weights):
         self._assert_compiled()
+        self._refuse_spread(f"{kind}_on_batch")
         outputs = self._run_function(kind, self._standardize(x, y, **weights))
         if reset_metrics:
             self.reset_metrics()
@@ -146,6 +147,7 @@ class Model(Compiling, InnerNames, Network):
 
     def predict_on_batch(self, x):
         """The outputs for one batch."""
+        self._refuse_spread("predict_on_batch")
         values = self._standardize(x, None, for_predict=True)
         outputs = self._run_function("predict", values)
         if self._experimental_run_tf_function:
@@ -178,6 +180,13 @@ class Model(Compiling, InnerNames, Network):
     def _refuse_strategy(self, method, other):
         if self._distribution_strategy is not None:
             raise NotImplementedError(f"`{method}` knows no strategies: `{other}` takes generators, too.")
+
+    def _refuse_spread(self, method):
+        """NotImplementedError where a strategy spreads arrays before they come to steps: one batch can't be."""
+        if self._spreads_arrays:
+            raise NotImplementedError(
+                f"`{method}` is not supported for models that a tf.distribute.Strategy spreads over replicas."
+            )
 
     # --- data ----------------------------------------------------------------------------------
 

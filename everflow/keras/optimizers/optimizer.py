@@ -165,8 +165,9 @@ class Optimizer(Trackable):
         else:
             initial_value = initializer
         trainable = resolve_trainable(trainable, synchronization)
-        made = {"name": name, "dtype": dtype, "trainable": trainable, "aggregation": aggregation}
-        variable = Variable(initial_value, use_resource=True, **made)
+        made = {"name": name, "dtype": dtype, "trainable": trainable}
+        replicated = {"synchronization": synchronization, "aggregation": aggregation}
+        variable = Variable(initial_value, use_resource=True, **made, **replicated)
         K.track_variable(variable)
         return variable
 
@@ -174,7 +175,8 @@ class Optimizer(Trackable):
     def iterations(self):
         """The variable that counts steps."""
         if self._iterations is None:
-            self._iterations = self.add_weight("iter", shape=[], dtype=dtypes.int64, trainable=False)
+            counted = {"trainable": False, "aggregation": VariableAggregation.ONLY_FIRST_REPLICA}
+            self._iterations = self.add_weight("iter", shape=[], dtype=dtypes.int64, **counted)
             self._weights.append(self._iterations)
         return self._iterations
 
@@ -327,6 +329,8 @@ class Optimizer(Trackable):
             return counted.op if hasattr(counted, "op") else group(*counted.values)
 
     def _update(self, grad, var):
+        if isinstance(var, Tensor):
+            raise NotImplementedError(f"Only variables can be updated, and this is a tensor: {var}")
         if isinstance(grad, IndexedSlices):
             if var.constraint is not None:
                 raise RuntimeError(

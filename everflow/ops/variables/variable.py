@@ -138,7 +138,10 @@ def default_variable_creator(next_creator=None, **kwargs):
 
 def default_variable_creator_v2(next_creator=None, **kwargs):
     """The end of the chain for variables of version 2, which are of the resource kind."""
-    return _kinds()[1](**kwargs) if next_creator is None else next_creator(**kwargs)
+    if next_creator is not None:
+        return next_creator(**kwargs)
+    kwargs.pop("use_resource", None)  # strategies ask every creator for it, and here is nothing else
+    return _kinds()[1](**kwargs)
 
 
 def _kinds():

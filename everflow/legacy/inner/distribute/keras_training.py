@@ -144,18 +144,18 @@ def validate_all_tensor_shapes(x: Any, x_values: Sequence[Any]) -> None:
 
 
 def validate_per_replica_inputs(distribution_strategy: Any, x: Any) -> list:
-    """The parts of inputs, which must be tensors."""
-    parts: list = []
-    for value in nest.flatten(x):
-        held = distribution_strategy.experimental_local_results(value)
-        for part in held:
-            if not isinstance(part, (Tensor, SparseTensor, RaggedTensor)):
+    """Inputs as tensors: all of a composite one, and of a value with parts the first, which the others must be like."""
+    found: list = []
+    for value in nest.flatten(x, expand_composites=True):
+        parts = distribution_strategy.experimental_local_results(value)
+        for part in parts:
+            if not isinstance(part, Tensor):
                 raise ValueError(f"A dataset gives a model tensors, not {type(part)}")
-        if not executing_eagerly() and len(distribution_strategy.extended.worker_devices) == len(held):
-            validate_all_tensor_shapes(value, held)
-            validate_all_tensor_types(value, held)
-        parts.extend(held)
-    return parts
+        if not executing_eagerly():
+            validate_all_tensor_shapes(value, parts)
+        validate_all_tensor_types(value, parts)
+        found.append(parts[0])
+    return found
 
 
 def validate_distributed_dataset_inputs(
