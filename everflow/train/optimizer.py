@@ -318,6 +318,10 @@ class Optimizer(Trackable):
         slots = self._slots.get(name)
         return slots.get(_variable_key(var)) if slots else None
 
+    def _take_slot(self, var, slot_name, value):
+        """Keep a value from a checkpoint for `var`, before a step makes the slot."""
+        self._get_or_make_slot(var, value, slot_name, self._name)
+
     def get_slot_names(self):
         """The names of the slots, sorted."""
         return sorted(self._slots)

@@ -18,6 +18,10 @@ def is_trackable(value):
     )
 
 
+class NotTrackable:
+    """Base class of objects that no checkpoint can hold, though another of their bases says that it could."""
+
+
 class NoDependency:
     """Around a value that is set as an attribute of an object that checkpoints follow: it is kept there, but not saved."""
 
