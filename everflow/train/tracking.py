@@ -125,7 +125,9 @@ class ObjectTree:
 
     def _join(self, thing, path):
         if isinstance(thing, NotTrackable):
-            raise NotImplementedError(f"{thing!r}, at {path.rstrip('/')!r}, is of a class that checkpoints can't hold")
+            raise NotImplementedError(
+                f"{thing!r}, at {path.rstrip('/')!r}, does not support saving by objects: its class says so"
+            )
         self._ids[id(thing)] = len(self.objects)
         self.objects.append(thing)
         self._paths.append(path)

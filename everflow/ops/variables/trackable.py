@@ -44,7 +44,7 @@ class Trackable:
             raise TypeError(f"{trackable!r} is a {type(trackable).__name__}, which checkpoints can't follow")
         known = self._lookup_dependency(name)
         if known is not None and known is not trackable and not overwrite:
-            raise ValueError(f"{known!r} hangs on this object under the name {name!r} already")
+            raise ValueError(f"{name!r} is already declared as a dependency of this object: {known!r}")
         self.__dict__.setdefault("_named_children", {})[name] = trackable
         attachments.joined(self)
         return trackable

@@ -11,9 +11,9 @@ import pytest
 import everflow as tf
 from everflow.eager.mode import eager_mode
 from everflow.ops.variables import containers
-from everflow.ops.variables.auto_trackable import AutoTrackable, NotTrackable
+from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.containers import ListWrapper, _DictWrapper
-from everflow.ops.variables.trackable import NoDependency
+from everflow.ops.variables.trackable import NoDependency, NotTrackable
 
 
 @pytest.fixture(autouse=True)
@@ -45,13 +45,15 @@ def test_attributes_are_wrapped():
     assert [child.name for child in root._checkpoint_dependencies] == ["list", "dict", "ordered", "other"]
 
 
-def test_objects_that_are_passed_over():
+def test_objects_that_no_checkpoint_holds():
     class Hidden(NotTrackable, AutoTrackable):
         pass
 
     root = AutoTrackable()
     root.hidden = Hidden()
-    assert root._checkpoint_dependencies == []
+    assert [child.name for child in root._checkpoint_dependencies] == ["hidden"]
+    with pytest.raises(NotImplementedError, match="hidden"):
+        tf.train.Checkpoint(root=root).write("nowhere")
 
 
 KEPT = [
