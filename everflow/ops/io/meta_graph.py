@@ -83,6 +83,9 @@ def add_collection_def(meta_graph_def, key, graph=None, export_scope=None, exclu
     ]
     if not items:
         return
+    if not isinstance(key, str):
+        logging.warning("A collection under the key %s, which is no string, is left out of the MetaGraphDef.", key)
+        return
     held = meta_graph_def.collection_def[key]
     try:
         to_proto = get_to_proto_function(key)
