@@ -181,7 +181,7 @@ class Optimizer(Trackable):
             loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
-                f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2) of tf.train.Optimizer, not {gate_gradients}"
+                f"gate_gradients must be one of: Optimizer.GATE_NONE (0), GATE_OP (1), GATE_GRAPH (2). Not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
@@ -309,7 +309,7 @@ class Optimizer(Trackable):
         try:
             return convert_to_tensor_or_indexed_slices(grad)
         except TypeError:
-            raise TypeError(f"A gradient is None, IndexedSlices or a tensor, and {grad} is nothing of that") from None
+            raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None, not {grad}") from None
 
     # --- slots -------------------------------------------------------------------------------
 
