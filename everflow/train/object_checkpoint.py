@@ -9,6 +9,7 @@ from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
 from everflow.ops.array.constants import constant
+from everflow.ops.functions.traced import Function
 from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.saveables import NoRestoreSaveable, PythonStateSaveable
 from everflow.ops.variables.trackable import is_trackable
@@ -165,7 +166,7 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs):
         for name, value in sorted(kwargs.items()):
-            if not is_trackable(value):
+            if not is_trackable(value) and not isinstance(value, Function):
                 raise ValueError(
                     f"`Checkpoint` was expecting a trackable object (a variable, an optimizer, a layer, another Checkpoint ...), got {value}. "
                     "Lists and dicts can be set as attributes of the Checkpoint."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 
@@ -58,7 +59,8 @@ def strip_graph_default_valued_attrs(meta_graph_def):
     graph.
     """
     meta_graph_def.meta_info_def.stripped_default_attrs = True
-    for node in meta_graph_def.graph_def.node:
+    bodies = [function.node_def for function in meta_graph_def.graph_def.library.function]
+    for node in itertools.chain(meta_graph_def.graph_def.node, *bodies):
         definition = op_defs.find(node.op)
         if definition is None:
             continue
