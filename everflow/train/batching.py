@@ -18,7 +18,7 @@ from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffl
 from everflow.ops.sparse.functions import sparse_retain
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
-NOT_EAGERLY = "Input by queues is for graphs: with eager execution, use tf.data"
+NOT_EAGERLY = "Queues are not supported when eager execution is enabled: use tf.data"
 
 
 def _as_list(tensors):

@@ -211,7 +211,9 @@ class Optimizer(Trackable):
     def _gradients_by_tape(self, loss, var_list, grad_loss):
         """Gradients of a loss that is given as a function."""
         if not callable(loss):
-            raise RuntimeError(f"With eager execution, `loss` must be a function that computes the loss, not {loss!r}")
+            raise RuntimeError(
+                f"`loss` should be a function when eager execution is enabled, one that computes the loss, not {loss!r}"
+            )
         with GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)

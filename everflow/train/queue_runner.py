@@ -48,7 +48,7 @@ class QueueRunner:
     )
     def __init__(self, queue_runner_def, import_scope, **given):
         if executing_eagerly():
-            raise RuntimeError("Queue runners are for graphs: with eager execution, use tf.data")
+            raise RuntimeError("QueueRunners are not supported when eager execution is enabled: use tf.data")
         if queue_runner_def:
             if given["queue"] or given["enqueue_ops"]:
                 raise ValueError("queue_runner_def and queue are mutually exclusive: the first says all")

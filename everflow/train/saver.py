@@ -118,7 +118,9 @@ class Saver:
         self._is_built = True
         if self.saver_def is None:
             if executing_eagerly() and self._var_list is None:
-                raise RuntimeError("With eager execution there is no graph to take variables from: pass `var_list`")
+                raise RuntimeError(
+                    "When eager execution is enabled, `var_list` must specify a list or dict of variables, as no graph has them"
+                )
             variables = _all_saveable_objects() if self._var_list is None else self._var_list
             if not variables:
                 if not self._allow_empty:

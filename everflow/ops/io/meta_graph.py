@@ -168,7 +168,7 @@ def _without_other_savers(graph_def, saver_def):
 def refuse_when_eager():
     if executing_eagerly():
         raise RuntimeError(
-            "Meta graphs are of graphs, and eager execution has none: use tf.train.Checkpoint or tf.saved_model.save"
+            "Meta graphs are not supported when eager execution is enabled: use tf.train.Checkpoint or tf.saved_model.save"
         )
 
 
