@@ -257,6 +257,8 @@ def _output_specs(structure, path=""):
         )
     if isinstance(structure, (list, tuple)):
         return type(structure)([_output_specs(value, inside(i)) for i, value in enumerate(structure)])
+    if nest.is_sequence_or_composite(structure):  # a ragged or sparse tensor, or what stands for one
+        return getattr(structure, "_type_spec", structure)
     return None
 
 
@@ -538,6 +540,7 @@ def _keep_called(library, concretes):
             continue
         needed.add(name)
         for node in known[name].node_def:
+            waiting.append(node.op)  # a function of `Defun` is called by an op of its name
             for value in node.attr.values():
                 waiting += [f.name for f in [value.func, *value.list.func] if f.name]
     kept = [f for f in library.function if f.signature.name in needed]

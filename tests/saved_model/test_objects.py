@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import disable_eager_execution, eager_mode, enable_eager_execution
+from everflow.ops.functions.defun import Defun
 from everflow.ops.functions.resources import TrackableAsset
 from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.saved_model import loader
@@ -218,3 +219,41 @@ def test_attributes_that_have_their_defaults_are_left_out_of_functions_too(tmp_p
     (meta,) = loader.parse_saved_model(str(tmp_path)).meta_graphs
     nodes = [node for f in meta.graph_def.library.function for node in f.node_def if node.op == "Complex"]
     assert nodes and not any("T" in node.attr for node in nodes)
+
+
+def test_ragged_and_sparse_arguments_and_results(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: x * 2)
+        root.g = tf.function(tf.sparse.to_dense)
+        rows, dots = tf.ragged.constant([[1, 2], [3]]), tf.SparseTensor([[0]], [1], [2])
+        root.f(rows), root.g(dots)
+        tf.saved_model.save(root, str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        assert loaded.f(rows).to_list() == [[2, 4], [6]]
+        assert loaded.g(dots).numpy().tolist() == [1, 0]
+        with pytest.raises(ValueError, match="Could not find matching function"):
+            loaded.f(dots)
+
+
+def test_a_variable_of_open_shape_stays_so(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.v = tf.Variable(np.zeros([1, 2]), shape=tf.TensorShape([None, 2]), use_resource=True)
+        tf.saved_model.save(root, str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        assert loaded.v.shape.as_list() == [None, 2]
+        loaded.v.assign(np.ones([3, 2]))
+        assert loaded.v.numpy().shape == (3, 2)
+
+
+def test_functions_that_are_called_by_ops_of_their_names_are_saved_too(tmp_path):
+    @Defun(tf.float32)
+    def thrice(x):
+        return x * 3.0
+
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: thrice(x), input_signature=[_NUMBER])
+        tf.saved_model.save(root, str(tmp_path))
+        assert tf.saved_model.load_v2(str(tmp_path)).f(tf.constant(2.0)).numpy() == 6.0
