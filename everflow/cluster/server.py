@@ -94,7 +94,7 @@ class Server:
             lambda: b"" if self._lanes is None else self._lanes.place,
         )
         if not port.isdigit():
-            raise errors.InvalidArgumentError(None, None, f"Could not parse port for local server from {mine!r}")
+            raise errors.InvalidArgumentError(None, None, f'Could not parse port for local server from "{mine}"')
         try:
             self._port = wire.listen(self._server, host, int(port))
         except RuntimeError as e:
@@ -168,7 +168,7 @@ def _make_server_def(
     else:
         if not isinstance(server_or_cluster_def, (dict, cluster_pb2.ClusterDef, ClusterSpec)):
             raise TypeError(
-                f"A server takes a ServerDef, a ClusterSpec or what makes one, not {server_or_cluster_def!r}"
+                f"Could not convert `server_or_cluster_def` to a ServerDef or a ClusterSpec: {server_or_cluster_def!r}"
             )
         cluster = ClusterSpec(server_or_cluster_def)
         job_name = _only(cluster.jobs, "job_name", "jobs") if job_name is None else job_name
@@ -198,7 +198,7 @@ def _check(server_def: tensorflow_server_pb2.ServerDef) -> None:
         raise errors.NotFoundError(None, None, text)
     job = next((j for j in server_def.cluster.job if j.name == server_def.job_name), None)
     if job is None:
-        raise errors.InternalError(None, None, f"Job {server_def.job_name!r} was not defined in cluster")
+        raise errors.InternalError(None, None, f'Job "{server_def.job_name}" was not defined in cluster')
     if server_def.task_index not in job.tasks:
         text = f"Task {server_def.task_index} was not defined in job {server_def.job_name!r}"
         raise errors.InvalidArgumentError(None, None, text)

@@ -149,14 +149,14 @@ class EagerGraph(Graph):
     # Branches and loops run as Python's own; see `ops.control_flow`.
     draws_functions = False
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Graph | None = None) -> None:
         super().__init__()
         self._functions = _ENGINE.functions
         self._seeds: Any = None  # random.Random, once there is a seed
         self._requested = HERE  # by `tf.device`
-        # What a program sees as the default graph: one without operations.
-        self.beside = Graph()
-        self.beside._collections = self._collections
+        # What a program sees as the default graph: the one before, or else one without operations.
+        self.beside = Graph() if beside is None else beside
+        self._collections = self.beside._collections
 
     # --- running -----------------------------------------------------------------------------
 

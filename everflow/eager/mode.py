@@ -62,16 +62,18 @@ def enable_eager_execution(
 
 @contextlib.contextmanager
 def eager_mode() -> Iterator[None]:
-    """A context in which operations run at once, in a process that draws graphs otherwise."""
+    """A context in which operations run at once, in a process that draws graphs otherwise. The default graph and its
+    collections stay what they were.
+    """
     from everflow.eager.graph import EagerGraph  # builds on this module
 
-    with EagerGraph().as_default():
+    with EagerGraph(beside=scopes.drawn_graph()).as_default():
         yield
 
 
 def graph_mode() -> AbstractContextManager[Graph]:
-    """A context that draws a graph of its own, in a process that executes eagerly."""
-    return Graph().as_default()
+    """A context that draws the default graph, in a process that executes eagerly."""
+    return scopes.drawn_graph().as_default()
 
 
 def disable_eager_execution() -> None:

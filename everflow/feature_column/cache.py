@@ -29,7 +29,7 @@ class FeatureTransformationCache:
         elif isinstance(key, str):
             raise ValueError(f"Feature {key} is not in features dictionary.")
         elif not isinstance(key, FeatureColumn):
-            raise TypeError(f"{key!r} is neither the key of a feature, a string, nor a FeatureColumn.")
+            raise TypeError(f'"key" must be either a "str", the key of a feature, or a column. Provided: {key!r}')
         else:
             made = key.transform_feature(self, state_manager)
             if made is None:

@@ -134,7 +134,7 @@ def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.stri
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
     if hash_bucket_size < 1:
-        raise ValueError(f"hash_bucket_size of column {key!r} must be at least 1, got {hash_bucket_size}.")
+        raise ValueError(f"hash_bucket_size must be at least 1; that of column {key!r} is {hash_bucket_size}.")
     assert_key_is_string(key)
     assert_string_or_int(dtype, f"column_name: {key}")
     return HashedCategoricalColumn(key, hash_bucket_size, dtype)
@@ -220,7 +220,7 @@ def _checked_oov(key, num_oov_buckets, default_value, absent=None):
     if num_oov_buckets:
         if default_value != absent:
             raise ValueError(
-                f"Column {key!r} has num_oov_buckets {num_oov_buckets} and default_value {default_value}: only one can take unknown values."
+                f"Can't specify both num_oov_buckets and default_value in {key}: only one, {num_oov_buckets} or {default_value}, can take unknown values."
             )
         if num_oov_buckets < 0:
             raise ValueError(f"Invalid num_oov_buckets {num_oov_buckets} in {key}.")
@@ -264,7 +264,7 @@ def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, de
         'color'
     """
     if vocabulary_list is None or len(vocabulary_list) < 1:
-        raise ValueError(f"vocabulary_list of column {key!r} is {vocabulary_list}: it needs at least one value.")
+        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty: column {key!r} has no value otherwise.")
     if len(set(vocabulary_list)) != len(vocabulary_list):
         raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
     vocabulary_dtype = dtypes.as_dtype(np.array(vocabulary_list).dtype)
@@ -273,7 +273,7 @@ def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, de
     if dtype is None:
         dtype = vocabulary_dtype
     elif dtype.is_integer != vocabulary_dtype.is_integer:
-        raise ValueError(f"Column {key!r} is of {dtype}, and its vocabulary of {vocabulary_dtype}: they do not match.")
+        raise ValueError(f"dtype {dtype} and vocabulary dtype {vocabulary_dtype} do not match in column {key!r}.")
     assert_string_or_int(dtype, f"column_name: {key}")
     assert_key_is_string(key)
     return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), dtype, default_value, num_oov_buckets)

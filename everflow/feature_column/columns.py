@@ -145,7 +145,7 @@ OlderDenseColumn, OlderCategoricalColumn, OlderSequenceDenseColumn = _OLDER = tu
 def assert_key_is_string(key):
     """Raise ValueError for a feature key that is no string."""
     if not isinstance(key, str):
-        raise ValueError(f"key must be a string, but {key!r} is of {type(key)}.")
+        raise ValueError(f"key must be a string. Got: {key!r} of type {type(key)}.")
 
 
 def assert_string_or_int(dtype, prefix):
@@ -172,33 +172,36 @@ def assert_steps(column, kind, wanted):
         )
         layers = "sequence_input_layer and SequenceFeatures" if wanted else "input_layer and DenseFeatures"
         raise ValueError(
-            f"The categorical_column of {kind} {column.name!r} {must} be of type SequenceCategoricalColumn here: {layers} take what {maker} "
+            f"In {kind}: {column.name}. categorical_column {must} be of type _SequenceCategoricalColumn here: {layers} take what {maker} "
             f"makes. It is {given}."
         )
 
 
-def sorted_columns(feature_columns, *kinds):
-    """A list of the columns by name, after checking that they are of one of these kinds and no name comes twice."""
+def sorted_columns(feature_columns, *kinds, by_function=False):
+    """A list of the columns by name, after checking that they are of one of these kinds and no name comes twice.
+
+    Functions (`by_function`), unlike layers, speak of kinds by the names that columns of programs' own inherit from.
+    """
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
-        raise ValueError("feature_columns is to be a list of columns, found dict: pass its values().")
+        raise ValueError("Expected feature_columns to be iterable, found dict: pass its values().")
     feature_columns = list(feature_columns)
     if not feature_columns:
         raise ValueError("feature_columns must not be empty.")
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise not_such_a_column(column, FeatureColumn)
+            raise not_such_a_column(column, FeatureColumn, by_function=by_function)
     named = {}
     for column in feature_columns:
         if column.name in named:
             raise ValueError(
-                f"Duplicate feature column name {column.name!r}: {column} and {named[column.name]} are made of the same features. Leave one "
-                "out, or give the features a second key for it."
+                f"Duplicate feature column name found for columns: {named[column.name]} and {column} are both {column.name!r}. Leave one out, "
+                "or give the features a second key for it."
             )
         named[column.name] = column
         if kinds and not isinstance(column, kinds):
-            raise not_such_a_column(column, *kinds)
+            raise not_such_a_column(column, *kinds, by_function=by_function)
     return sorted(feature_columns, key=lambda column: column.name)
 
 
@@ -209,13 +212,16 @@ def assert_for_layers(columns):
             raise not_such_a_column(column, FeatureColumn)
 
 
-def not_such_a_column(column, *kinds):
+def not_such_a_column(column, *kinds, by_function=False):
     """The ValueError for something among feature_columns that is none of these kinds."""
     advice = ""
     if isinstance(column, CategoricalColumn):
         advice = " Categories become dense in an embedding_column or indicator_column."
-    wanted = " or ".join(kind.__name__ for kind in kinds)
-    return ValueError(f"{column} is a {type(column).__name__}: here it must be a {wanted}.{advice}")
+    wanted = " or ".join(f"{'_' if by_function else ''}{kind.__name__}" for kind in kinds)
+    either = "either " if len(kinds) > 1 else ""
+    return ValueError(
+        f"Items of feature_columns must be {either}a {wanted}, not {column}, a {type(column).__name__}.{advice}"
+    )
 
 
 def assert_equal_batches(tensors, columns):
@@ -229,6 +235,6 @@ def assert_equal_batches(tensors, columns):
             first = i
         elif tensors[first].shape.dims[0].value != size:
             raise ValueError(
-                f"Batch size {size} of column {columns[i].name!r} is not the {tensors[first].shape.dims[0]} of {columns[first].name!r}: the "
-                "first dimension of all features has to be the same."
+                f"Batch size (first dimension) of each feature must be same, and {columns[first].name!r} has "
+                f"{tensors[first].shape.dims[0]}, {columns[i].name!r} {size}."
             )

@@ -76,17 +76,17 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
         'country_X_language'
     """
     if not hash_bucket_size or hash_bucket_size < 1:
-        raise ValueError(f"hash_bucket_size of crossed_column must be at least 1, got {hash_bucket_size}.")
+        raise ValueError(f"hash_bucket_size must be > 1 for crossed_column, got {hash_bucket_size}.")
     if not keys or len(keys) < 2:
-        raise ValueError(f"A cross takes at least two keys, got {keys}.")
+        raise ValueError(f"keys must be a list with length > 1, not {keys}.")
     for key in keys:
         if not isinstance(key, (str, CategoricalColumn)):
             raise ValueError(
-                f"Unsupported key type {type(key)}: crossed are features, by key, and categorical columns, not {key}."
+                f"Unsupported key type. Crossed are features, by a string, and categorical columns, not {key}, a {type(key).__name__}."
             )
         if isinstance(key, HashedCategoricalColumn):
             raise ValueError(
-                f"{key} is hashed already, and hashing its ids once more would make collisions likelier: cross the feature {key.key!r} itself, "
-                "by that key."
+                f"categorical_column_with_hash_bucket is not supported for crossing: {key} is hashed already, and hashing its ids once more "
+                f"would make collisions likelier. Cross the feature {key.key!r} itself, by that key."
             )
     return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)

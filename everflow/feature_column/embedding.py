@@ -26,7 +26,7 @@ def with_initializer(settings, column_name=None):
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (settings["ckpt_to_load_from"] is None) != (settings["tensor_name_in_ckpt"] is None):
-        raise ValueError("`tensor_name_in_ckpt` and `ckpt_to_load_from` go together: a table needs both, or neither.")
+        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt`, or neither.")
     if initializer is not None and not callable(initializer):
         embedding = f" Embedding of column_name: {column_name}" if column_name else ""
         raise ValueError(f"initializer must be callable if specified.{embedding}")
@@ -220,11 +220,11 @@ def shared_name(columns, given):
     for column in rest:
         if type(plain(column)) is not type(plain(first)):
             raise ValueError(
-                f"{column} and {first} can't share a table: columns that do are all of the same type, with weights or without."
+                f"To share a table all categorical_columns must have the same type, with weights or without: {first} and {column}."
             )
         if column.num_buckets != first.num_buckets:
             raise ValueError(
-                f"{column} and {first} can't share a table: they have {column.num_buckets} and {first.num_buckets} buckets."
+                f"To share a table all categorical_columns must have the same number of buckets: {first} and {column}."
             )
 
     return given or "_".join(column.name for column in (first, *rest)) + "_shared_embedding"

@@ -53,7 +53,7 @@ class LayerVariables(Resources):
 def features_of_a_call(features):
     """The features that a layer over columns was called with."""
     if not isinstance(features, dict):
-        raise ValueError(f"The layer expected a dictionary of features by their keys, got {features}.")
+        raise ValueError(f"We expected a dictionary here, of features by their keys, and got {features}.")
     return FeatureTransformationCache(features)
 
 

@@ -38,7 +38,7 @@ def input_layer(
         array([[1.],
                [5.]], dtype=float32)
     """
-    columns = sorted_columns(feature_columns, DenseColumn)
+    columns = sorted_columns(feature_columns, DenseColumn, by_function=True)
     with variable_scope(None, default_name="input_layer", values=features.values()):
         return _side_by_side(features, columns, weight_collections, trainable, cols_to_vars, cols_to_output_tensors)
 
@@ -80,7 +80,7 @@ class InputLayer:
         self._template = make_template(name, self._layer, create_scope_now_=create_scope_now)
 
     def _layer(self, features):
-        columns = sorted_columns(self._feature_columns, DenseColumn)
+        columns = sorted_columns(self._feature_columns, DenseColumn, by_function=True)
         return _side_by_side(features, columns, self._weight_collections, self._trainable)
 
     def __call__(self, features):

@@ -60,7 +60,7 @@ def sums_of_weights(
     features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars, names_used
 ):
     """As `linear_model`, whose names of scopes are used up by asking (`linear_model_1`); estimators don't ask."""
-    columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
+    columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn, by_function=True)
 
     def weights(name, shape):
         variable = get_variable(

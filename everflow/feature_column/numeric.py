@@ -74,15 +74,13 @@ def checked_numbers(key, shape, dtype, normalizer_fn):
     shape = tuple(shape) if isinstance(shape, collections.abc.Iterable) else (shape,)
     for dimension in shape:
         if not isinstance(dimension, (int, np.integer)):
-            raise TypeError(f"The shape {shape} of feature {key!r} has a dimension that is no integer: {dimension!r}.")
+            raise TypeError(f"shape dimensions must be integer, and feature {key!r} has {shape}.")
         if dimension < 1:
-            raise ValueError(
-                f"The shape {shape} of feature {key!r} has the dimension {dimension}: they must be greater than 0."
-            )
+            raise ValueError(f"shape dimensions must be greater than 0, and feature {key!r} has {shape}.")
     if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"Feature {key!r} is of {dtype}, which is not convertible to float.")
+        raise ValueError(f"dtype must be convertible to float, and feature {key!r} is of {dtype}.")
     if normalizer_fn is not None and not callable(normalizer_fn):
-        raise TypeError(f"normalizer_fn of feature {key!r} must be callable, and {normalizer_fn!r} is not.")
+        raise TypeError(f"normalizer_fn must be a callable, and that of feature {key!r} is {normalizer_fn!r}.")
     return shape
 
 
@@ -90,14 +88,14 @@ def checked_default(shape, value, dtype, key):
     """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's types are refused."""
     if value is None:
         return None
-    wrong = TypeError(f"default_value {value!r} of feature {key!r} does not fit its dtype, {dtype}.")
+    wrong = TypeError(f"default_value must be compatible with dtype: feature {key!r} is of {dtype}, and has {value!r}.")
     if isinstance(value, int) or isinstance(value, float) and not isinstance(value, np.floating) and dtype.is_floating:
         return _nested(np.full(shape, value, dtype=object))
     if not isinstance(value, (list, tuple, np.ndarray)):
         raise wrong
     if np.shape(value) != shape:
         raise ValueError(
-            f"default_value of feature {key!r} has shape {np.shape(value)}, and the column {shape}: {value}"
+            f"The shape of default_value must be equal to given shape: that of {key!r} has {np.shape(value)}, not {shape}: {value}"
         )
     kind = np.asarray(value).dtype.kind
     if not (kind in "iub" or kind == "f" and dtype.is_floating):
@@ -169,13 +167,13 @@ def bucketized_column(source_column, boundaries):
                [0., 0., 1.]], dtype=float32)
     """
     if not isinstance(source_column, NumericColumn):
-        raise ValueError(f"Only what numeric_column() made can be cut into buckets, not {source_column}.")
+        raise ValueError(f"source_column must be a column generated with numeric_column(), not {source_column}.")
     if len(source_column.shape) > 1:
         raise ValueError(
-            f"source_column has shape {source_column.shape}; buckets are made of one dimension: {source_column}"
+            f"source_column must be one-dimensional column, not of shape {source_column.shape}: {source_column}"
         )
     if not boundaries:
-        raise ValueError("boundaries must not be empty.")
+        raise ValueError("boundaries must be a sorted list, and there are none.")
     if not isinstance(boundaries, (list, tuple)) or any(a >= b for a, b in zip(boundaries, boundaries[1:])):
         raise ValueError("boundaries must be a sorted list.")
     return BucketizedColumn(source_column, tuple(boundaries))

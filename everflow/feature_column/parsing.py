@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.feature_column.columns import FeatureColumn, not_such_a_column
+from everflow.feature_column.columns import FeatureColumn
 
 
 def make_parse_example_spec(feature_columns):
@@ -24,9 +24,11 @@ def make_parse_example_spec(feature_columns):
     result = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise not_such_a_column(column, FeatureColumn)
+            raise ValueError(f"All feature_columns must be _FeatureColumn instances, not {column!r}")
         for key, spec in column.parse_example_spec.items():
             if key in result and spec != result[key]:
-                raise ValueError(f"Columns have different parse_spec for feature {key!r}: {spec} and {result[key]}.")
+                raise ValueError(
+                    f"feature_columns contain different parse_spec for key {key}: {spec} and {result[key]}."
+                )
             result[key] = spec
     return result

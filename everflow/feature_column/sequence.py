@@ -124,7 +124,7 @@ def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.flo
 
 def sequence_input_layer(features, feature_columns, weight_collections=None, trainable=True):
     """What sequence columns make of the features, side by side: ([batch, steps, numbers], the steps of each example)."""
-    columns = sorted_columns(feature_columns, SequenceDenseColumn)
+    columns = sorted_columns(feature_columns, SequenceDenseColumn, by_function=True)
     cache = FeatureTransformationCache(features)
     outputs, lengths = [], []
     with variable_scope(None, default_name="sequence_input_layer", values=features.values()):

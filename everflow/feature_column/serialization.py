@@ -11,7 +11,7 @@ from everflow.keras.generic import deserialize_keras_object, serialize_keras_obj
 def serialize_feature_column(fc):
     """A column as {"class_name", "config"}; the key of a feature stays a string."""
     if not isinstance(fc, str) and not (isinstance(fc, FeatureColumn) and fc.for_layers):
-        raise ValueError(f"{fc!r} is no FeatureColumn, nor the key of a feature")
+        raise ValueError(f"{fc!r} is not a FeatureColumn, nor the key of a feature")
     return _serialized(fc)
 
 
@@ -39,10 +39,12 @@ def deserialize_feature_column(config, custom_objects=None, columns_by_name=None
     if isinstance(config, str):
         return config
     if not isinstance(config, dict) or not {"class_name", "config"} <= set(config):
-        raise ValueError(f"A column is written as a dict of class_name and config, not {config!r}")
+        raise ValueError(
+            f"Improper config format, as a column is written as a dict of class_name and config: {config!r}"
+        )
     cls = {**_column_classes(), **(custom_objects or {})}.get(config["class_name"])
     if cls is None:
-        raise ValueError(f"There is no class of columns {config['class_name']!r}")
+        raise ValueError(f"Unknown feature_column_v2: {config['class_name']}")
     known = {} if columns_by_name is None else columns_by_name
     made = cls._from_config(config["config"], custom_objects, known)
     return known.setdefault(_column_name_with_class_name(made), made)
@@ -99,7 +101,7 @@ def _get_config(self):
 def _from_config(cls, config, custom_objects=None, columns_by_name=None):
     """The column that `_get_config` wrote down."""
     if set(config) != set(cls._fields):
-        raise ValueError(f"A {cls.__name__} is written with {cls._fields}, not {sorted(config)}")
+        raise ValueError(f"Invalid config: a {cls.__name__} is written with {cls._fields}, not {sorted(config)}")
     return cls(**{key: _field(key, value, custom_objects, columns_by_name) for key, value in config.items()})
 
 

@@ -52,7 +52,7 @@ class SharedEmbeddingColumn(
 
     def _refused(self, *_, **__):
         raise ValueError(
-            f"{self.name!r} is not supported in `input_layer` or `linear_model`, which look for tables in collections: use `DenseFeatures`, or "
+            f"SharedEmbeddingColumns are not supported in `linear_model` or `input_layer`, as {self.name!r} here, which look for tables in collections: use `DenseFeatures`, or "
             "make it with `shared_embedding_columns`."
         )
 

@@ -148,7 +148,7 @@ def _short(structure: Structure) -> str:
     return f"type={type(structure).__name__} str={structure}"
 
 
-def _seen_type(structure: Structure) -> type:
+def seen_type(structure: Structure) -> type:
     """The type of a structure as programs see it: a list that checkpoints follow is a list."""
     return getattr(type(structure), "_stands_for", type(structure))
 
@@ -172,7 +172,7 @@ def _compare(
     if _is_composite(a) and _is_composite(b):
         return _compare_composites(a, b, check_types)
     both_mappings = isinstance(a, abc.Mapping) and isinstance(b, abc.Mapping)
-    same = _seen_type(a) is _seen_type(b) or both_mappings or _same_named_tuple_type(a, b)
+    same = seen_type(a) is seen_type(b) or both_mappings or _same_named_tuple_type(a, b)
     if check_types and not same:
         return TypeError, f"The two structures differ in type: {_short(a)} and {_short(b)}"
     ours, theirs = _items(a), _items(b)

@@ -24,7 +24,7 @@ class VariableNode:
         with name_scope(self.handle.op.name + "/Read/"):
             self.value = raw.ReadVariableOp(resource=self.handle, dtype=self.dtype)
 
-    def captured(self):
+    def captured(self, for_filling=False):
         """What a function is given for it."""
         return self.handle
 
@@ -39,9 +39,9 @@ class AssetNode:
         )
         self.initializer = self._variable.initializer
 
-    def captured(self):
-        """What a function is given for it: the path, once it is there."""
-        with control_dependencies([self.initializer]):
+    def captured(self, for_filling=False):
+        """What a function is given for it: the path; one that fills a table waits until it is there."""
+        with control_dependencies([self.initializer] if for_filling else []):
             return self._variable.read_value()
 
 
@@ -53,7 +53,7 @@ class ResourceNode:
     def __init__(self, resource):
         self._handle = resource._create_resource()
 
-    def captured(self):
+    def captured(self, for_filling=False):
         """What a function is given for it."""
         return self._handle
 
@@ -68,6 +68,6 @@ class ConstantNode:
         self._tensor = constant(value, dtype=tensor.dtype)
         self.name = self._tensor.op.name
 
-    def captured(self):
+    def captured(self, for_filling=False):
         """What a function is given for it."""
         return self._tensor

@@ -17,7 +17,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, device, executing_eagerly, get_default_graph, init_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import array_of
-from everflow.framework.type_specs import TensorSpec
+from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops.array.constants import constant
 from everflow.ops.functions.bodies import unique_name
 from everflow.ops.functions.concrete import ConcreteFunction
@@ -162,7 +162,7 @@ class ObjectLoader:
 
     def _variable(self, number, node):
         saved = node.variable
-        dtype = dtypes.as_dtype(saved.dtype)
+        dtype, shape = dtypes.as_dtype(saved.dtype), TensorShape(saved.shape)
         if number not in self.keys:
             raise DataLossError(
                 None, None, f"{self.prefix} has no value for the variable {saved.name!r} of the SavedModel"
@@ -171,10 +171,12 @@ class ObjectLoader:
         def value():
             with device("/cpu:0"):
                 (found,) = raw.RestoreV2(self.prefix, [self.keys[number]], [""], dtypes=[dtype])
-            found.set_shape(TensorShape(saved.shape))
+            found.set_shape(shape)
             return found
 
         kind = {"trainable": saved.trainable, "name": saved.name or None, "dtype": dtype, "use_resource": True}
+        if not shape.is_fully_defined():
+            kind["shape"] = shape
         synchronization = VariableSynchronization(saved.synchronization)
         aggregation = VariableAggregation(saved.aggregation)
         return Variable(value, **kind, synchronization=synchronization, aggregation=aggregation)
@@ -298,7 +300,7 @@ class LoadedConcreteFunction(ConcreteFunction):
             known = [None] * (len(function.definition.signature.input_arg) - len(self._captured))
             handles = [*known, *(t._handle_data for t in self._captured)]
             function._body = body_of(function.definition, function._library, handle_data=handles)
-            specs = [s for s in nest.flatten(self.structured_outputs) if s is not None]
+            specs = [s for s in nest.flatten(self.structured_outputs, expand_composites=True) if s is not None]
             for tensor, spec in zip(function._body.outputs, specs, strict=True):
                 tensor.set_shape(spec.shape)
         return function._body
@@ -328,7 +330,9 @@ class LoadedConcreteFunction(ConcreteFunction):
         outputs = self.outputs
         found = call(self._function, [*tensors, *self._captured], outputs)
         held = iter(found if outputs else ())
-        return nest.map_structure(lambda spec: None if spec is None else next(held), self.structured_outputs)
+        specs = nest.flatten(self.structured_outputs, expand_composites=True)
+        flat = [None if spec is None else next(held) for spec in specs]
+        return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)
 
 
 class LoadedFunction(Function):
@@ -349,7 +353,9 @@ class LoadedFunction(Function):
     def _trace_for(self, flat, structure):
         for concrete in self._concretes:
             expected, wanted = concrete._arguments
-            if self._input_signature is not None or _is_same_structure(structure, expected) and _fit(flat, wanted):
+            if self._input_signature is not None:
+                return concrete
+            if _is_same_structure(structure, expected) and _fit(_leaves(flat, structure), wanted):
                 return concrete
         options = "\n".join(f"  {concrete.structured_input_signature}" for concrete in self._concretes)
         raise ValueError(
@@ -366,11 +372,22 @@ def _is_same_structure(one, other):
     return True
 
 
+def _leaves(flat, structure):
+    """The arguments one by one, of which `flat` has the tensors that ragged and sparse ones are made of."""
+    flat = iter(flat)
+    for leaf in nest.flatten(structure):
+        parts = [next(flat) for _ in nest.flatten(leaf, expand_composites=True)]
+        yield leaf if nest.is_sequence_or_composite(leaf) else parts[0]
+
+
 def _fit(given, wanted):
     """Whether arguments are those that a function was traced for."""
     for value, expected in zip(given, wanted, strict=True):
         if isinstance(expected, TensorSpec):
             if not isinstance(value, (Tensor, TensorSpec)) or not expected.is_compatible_with(value):
+                return False
+        elif isinstance(expected, TypeSpec):
+            if not nest.is_sequence_or_composite(value) or not expected.is_compatible_with(value):
                 return False
         elif isinstance(value, (Tensor, TensorSpec)) or type(value) is not type(expected) or value != expected:
             return False

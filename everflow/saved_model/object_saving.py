@@ -115,6 +115,10 @@ class SavedObjects:
     def __init__(self, root, signatures):
         self._branches = {}  # object's id → [(name, object)], asked for once
         functions = {name: f for name, f in self.branches(root) if isinstance(f, (Function, ConcreteFunction))}
+        if any(name == "signatures" and not isinstance(child, SignatureMap) for name, child in self.branches(root)):
+            raise ValueError(
+                f"{root} has an attribute `signatures`, where the signatures of what is loaded are kept: `del obj.signatures` first"
+            )
         chosen = _chosen_signatures(signatures, functions)
         self.signatures = SignatureMap({name: _signature_function(f) for name, f in chosen.items()})
         self._branches[id(root)].append(("signatures", self.signatures))
@@ -137,7 +141,7 @@ class SavedObjects:
                     why = "; ".join(sorted(concrete.graph.saving_errors))
                     raise ValueError(f"The function {concrete.name.decode()} can't be saved: {why}")
                 for tensor in concrete.captured_inputs:
-                    self._note_captured(tensor)
+                    self._note_captured(tensor, concrete)
 
     def _join(self, thing):
         self._ids[id(thing)] = len(self.objects)
@@ -155,15 +159,17 @@ class SavedObjects:
             (name, child) for name, child in self.branches(thing) if not isinstance(child, (Function, ConcreteFunction))
         ]
 
-    def _note_captured(self, tensor):
+    def _note_captured(self, tensor, concrete):
         if tensor in self._by_handle:
             return
-        if tensor.dtype == dtypes.resource or not (tensor.is_eager or tensor.op.type == "Const"):
-            raise AssertionError(
-                f"Tried to export a function which references an untracked {tensor.dtype.name} of shape {tensor.shape}. "
-                "What a function uses (a variable, a table) is saved with it where an attribute of the saved object, or of "
-                "another that it holds, leads there"
-            )
+        name = concrete.name.decode()
+        if tensor.dtype == dtypes.resource:
+            why = "what a function uses is saved with it where an attribute of the saved object, or of another that it holds, leads there"
+            if any(tensor is other for signature in self.signatures.values() for other in signature.captured_inputs):
+                raise AssertionError(f"Tried to export a function which references untracked object {tensor!s}: {why}")
+            raise KeyError(f"{name} uses {tensor!s}, which is not reachable from root: {why}")
+        if not (tensor.is_eager or tensor.op.type == "Const"):
+            raise ValueError(f"{name} can't be saved: it references a symbolic Tensor {tensor} that is no constant")
         if id(tensor) not in self._ids:
             self._join(tensor)
             self.constants.append(tensor)
@@ -251,6 +257,8 @@ def _output_specs(structure, path=""):
         )
     if isinstance(structure, (list, tuple)):
         return type(structure)([_output_specs(value, inside(i)) for i, value in enumerate(structure)])
+    if nest.is_sequence_or_composite(structure):  # a ragged or sparse tensor, or what stands for one
+        return getattr(structure, "_type_spec", structure)
     return None
 
 
@@ -350,13 +358,14 @@ def _chosen_signatures(signatures, functions):
     if not isinstance(signatures, (dict, SignatureMap)):
         signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for name, function in signatures.items():
-        if not isinstance(name, str):
-            raise TypeError(f"Signatures are called by words, not by {name!r}")
         is_typed = isinstance(function, Function) and function.input_signature is not None
         if not isinstance(function, ConcreteFunction) and not is_typed:
             raise ValueError(
-                f"A signature needs its arguments' types: give a tf.function with an input signature or a concrete function, not {function}"
+                f"Expected a TensorFlow function for the signature {name!r}, that is, a tf.function with an input signature or a "
+                f"concrete function, not {function}"
             )
+        if not isinstance(name, str):
+            raise TypeError(f"Signatures are called by words, not by {name!r}")
         _outputs_by_name(_concrete(function).structured_outputs, name)
     return signatures
 
@@ -388,9 +397,10 @@ def _outputs_by_name(outputs, signature):
                 f"The function for signature {signature!r} gives {tensor} for the key {name!r}: servers ask for a tensor by a word"
             )
         if not isinstance(tensor, (Tensor, TensorSpec)):
+            form = "a dictionary containing non-Tensor value" if named is outputs else "non-flat outputs, with"
             raise ValueError(
-                f"The function for signature {signature!r} returned {tensor} for the key {name!r}, which contains a non-Tensor value: "
-                "a signature gives a tensor, a sequence of them, or a dictionary of them by name"
+                f"Got {form} {tensor} for the key {name!r} from the function for signature {signature!r}: a signature gives a tensor, "
+                "a sequence of them, or a dictionary of them by name"
             )
     return named
 
@@ -398,7 +408,7 @@ def _outputs_by_name(outputs, signature):
 def _signature_function(function):
     """A concrete function of named tensors that gives named tensors, as servers call it."""
     inner = _concrete(function)
-    names = [spec.name or given for spec, given in zip(_tensor_specs(inner), inner._argument_names, strict=True)]
+    names = inner._argument_names
 
     def signature_wrapper(**kwargs):
         return dict(_outputs_by_name(inner._call_flat([kwargs[name] for name in names]), ""))
@@ -433,7 +443,7 @@ def _meta_graph(objects, export_dir) -> MetaGraphDef:
             name: _signature_call(name, concrete, objects, handles) for name, concrete in objects.signatures.items()
         }
         saver = _saver_nodes(objects, handles)
-        meta = create_meta_graph_def(graph=graph, saver_def=saver)
+        meta = create_meta_graph_def(graph=graph, saver_def=saver, strip_default_attrs=True)
     meta.asset_file_def.extend(files)
     meta.meta_info_def.tags.append(tag_constants.SERVING)
     for name, signature in signatures.items():
@@ -469,7 +479,8 @@ def _initialized(fills, objects, handles):
     """The op that makes everything ready but variables: files named, tables filled."""
     ready = [node.initializer for node in handles.values() if node.initializer is not None]
     for fill in fills:
-        filled = call(fill._function, _captured(fill, objects, handles), fill.outputs)
+        captured = [handles[objects.number_of_captured(t)].captured(for_filling=True) for t in fill.captured_inputs]
+        filled = call(fill._function, captured, fill.outputs)
         ready.append(filled[0].op if isinstance(filled, (list, tuple)) else filled.op)
     return group(*ready) if ready else no_op()
 
@@ -529,6 +540,7 @@ def _keep_called(library, concretes):
             continue
         needed.add(name)
         for node in known[name].node_def:
+            waiting.append(node.op)  # a function of `Defun` is called by an op of its name
             for value in node.attr.values():
                 waiting += [f.name for f in [value.func, *value.list.func] if f.name]
     kept = [f for f in library.function if f.signature.name in needed]

@@ -51,7 +51,7 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_tes
             if reset_test:
                 self.tearDown()
                 self._tempdir = None
-            with eager_mode():
+            with Graph().as_default(), eager_mode():
                 if reset_test:
                     self.setUp()
                 method(self, *args, **kwargs)

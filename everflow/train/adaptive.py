@@ -14,7 +14,7 @@ from everflow.train.optimizer import KernelUpdate, Optimizer
 def _check_positive(**values):
     for name, value in values.items():
         if value <= 0.0:
-            raise ValueError(f"{name} must be positive, not {value}")
+            raise ValueError(f"{name} must be positive: {value}")
 
 
 class _FilledSlots(KernelUpdate):
@@ -289,9 +289,9 @@ class FtrlOptimizer(KernelUpdate, Optimizer):
         strengths = {what: value for what, value in given.items() if what.endswith("_strength")}
         for what, value in {"initial_accumulator_value": initial_accumulator_value, **strengths}.items():
             if value < 0.0:
-                raise ValueError(f"{what} must be positive or zero, not {value}")
+                raise ValueError(f"{what} {value:f} needs to be positive or zero")
         if given["learning_rate_power"] > 0.0:
-            raise ValueError(f"learning_rate_power must be negative or zero, not {given['learning_rate_power']}")
+            raise ValueError(f"learning_rate_power {given['learning_rate_power']:f} needs to be negative or zero")
         self._set(**given)
         self._initial_accumulator_value = initial_accumulator_value
         self._accum_name = accum_name

@@ -15,9 +15,10 @@ from everflow.ops.control_flow.conditionals import cond, smart_cond
 from everflow.ops.control_flow.grouping import no_op, with_dependencies
 from everflow.ops.io.summaries import scalar
 from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
+from everflow.ops.sparse.functions import sparse_retain
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
-NOT_EAGERLY = "Input by queues is for graphs: with eager execution, use tf.data"
+NOT_EAGERLY = "Queues are not supported when eager execution is enabled: use tf.data"
 
 
 def _as_list(tensors):
@@ -33,7 +34,7 @@ def _as_list_list(tensors_list):
     keys = set(tensors_list[0])
     if any(set(tensors) != keys for tensors in tensors_list[1:]):
         raise ValueError(
-            f"The dictionaries of tensors_list have different keys: {[sorted(each) for each in tensors_list]}"
+            f"All dictionaries in tensors_list must have the same keys, not {[sorted(each) for each in tensors_list]}"
         )
     return [_as_list(tensors) for tensors in tensors_list]
 
@@ -50,9 +51,13 @@ def _as_given(example, tensors):
 def _validated_keep_input(keep_input, enqueue_many):
     keep_input = convert_to_tensor(keep_input)
     if keep_input.shape.ndims is None:
-        raise ValueError(f"`keep_input` must have a known rank: {keep_input}")
+        raise ValueError(
+            f"The `keep_input` dimensions must be known when the graph is drawn, not only when it runs: {keep_input}"
+        )
     if not enqueue_many and keep_input.shape.ndims == 1:
-        raise ValueError("`keep_input` cannot be a vector for one example: pass a scalar, or enqueue_many=True")
+        raise ValueError(
+            "`keep_input` cannot be a vector when `enqueue_many=False`, as there is one example: pass a scalar"
+        )
     if keep_input.shape.ndims > 1:
         raise ValueError("`keep_input` must be 0 or 1 dimensions.")
     return keep_input
@@ -60,6 +65,8 @@ def _validated_keep_input(keep_input, enqueue_many):
 
 def _dtypes_of(tensor_list_list):
     all_types = [[t.dtype for t in tensors] for tensors in tensor_list_list]
+    if any(len(types) != len(all_types[0]) for types in all_types):
+        raise ValueError(f"All sets of tensors must have as many tensors as the first: {tensor_list_list}")
     types = [t.base_dtype for t in all_types[0]]
     for other in all_types[1:]:
         if [t.base_dtype for t in other] != types:
@@ -73,7 +80,7 @@ def _merged_shapes(shapes, enqueue_many):
         shapes = [s.with_rank_at_least(1)[1:] for s in shapes]
     merged = shapes[0]
     for shape in shapes[1:]:
-        merged = merged.merge_with(shape) if merged.is_compatible_with(shape) else _loosened(merged, shape)
+        merged = _loosened(merged, shape)
     return merged.as_list() if merged.ndims is not None else None
 
 
@@ -116,14 +123,27 @@ def _stored(tensor, map_op, enqueue_many, keep_input):
     def store():
         return add(tensor.indices, tensor.values, tensor.dense_shape, **sharing)
 
-    if enqueue_many or constant_value(keep_input):
+    def no_keys():
+        if not enqueue_many:
+            return constant(-1, dtypes.int64)
+        return -1 * array.ones(array.shape(tensor)[:1], dtypes.int64)
+
+    if keep_input.shape.ndims == 1:
+        # Only what is in rows that are kept is stored: nothing would take the rest out again.
+        tensor = sparse_retain(tensor, array.gather(keep_input, tensor.indices[:, 0]))
+        handle = store()
+        op = handle.op
+    elif constant_value(keep_input):
         handle = store()
         op = handle.op
     else:
-        handle = cond(keep_input, store, lambda: constant(-1, dtypes.int64))
+        handle = cond(keep_input, store, no_keys)
         op = handle.op.inputs[1].op
     handle.set_shape([None] if enqueue_many else [])
-    return array.expand_dims(handle, -1), _Kept(map_op or op, tensor.shape.ndims)
+    rank = tensor.shape.ndims  # of a batch
+    if rank is not None and not enqueue_many:
+        rank += 1
+    return array.expand_dims(handle, -1), _Kept(map_op or op, rank)
 
 
 def _stored_all(tensor_list, enqueue_many, keep_input, sharing=None):
@@ -158,9 +178,8 @@ def _restored(dequeued, kept_list):
         with colocate_with(kept.op):
             taken = raw.TakeManySparseFromTensorsMap(keys, dtype=kept.op.get_attr("T"), shared_name=kept.op.name)
         indices, values, shape = taken
-        rank = None if kept.rank is None else kept.rank + 1
-        indices.set_shape([None, rank])
-        shape.set_shape([rank])
+        indices.set_shape([None, kept.rank])
+        shape.set_shape([kept.rank])
         out.append(SparseTensor(indices, values, shape))
     ops = [t.op for t in out]
 
@@ -172,8 +191,9 @@ def _restored(dequeued, kept_list):
             )
         return with_dependencies(others, tensor)
 
-    out = [waiting(t) for t in out]
-    return out if isinstance(dequeued, (list, tuple)) else out[0]
+    waited = [waiting(t) for t in out]
+    # One alone waits for nothing; that its nodes are drawn keeps names as they are known.
+    return waited if isinstance(dequeued, (list, tuple)) else out[0]
 
 
 def _rows_to_keep(tensor_list, keep_input):
@@ -253,7 +273,7 @@ def batched(
     with name_scope(name, default_name, [t for tensors in lists for t in tensors] + [keep_input]) as name:
         lists = [[convert_to_tensor_or_sparse_tensor(t) for t in tensors] for tensors in lists]
         if single and not lists[0]:
-            raise ValueError(f"{default_name}() needs at least one tensor, and `tensors` is empty")
+            raise ValueError(f"Expected at least one tensor in {default_name}(), and `tensors` is empty")
         keep_input = _validated_keep_input(keep_input, enqueue_many)
         lists, kept = _stored_join(lists, enqueue_many, keep_input)
         types = _dtypes_of(lists)

@@ -41,7 +41,7 @@ class CheckpointManager:
 
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt"):
         if max_to_keep is not None and max_to_keep <= 0:
-            raise ValueError(f"`max_to_keep` must be positive, or None to keep all checkpoints, not {max_to_keep}")
+            raise ValueError(f"Expected a positive integer or `None` (all) for `max_to_keep`, got {max_to_keep}")
         self._checkpoint = checkpoint
         self._max_to_keep = max_to_keep
         self._seconds = None if keep_checkpoint_every_n_hours is None else 3600.0 * keep_checkpoint_every_n_hours

@@ -105,7 +105,7 @@ def input_producer(
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
         if not element_shape.is_fully_defined():
             raise ValueError(
-                f"A queue needs the shape of its elements, and {input_tensor} leaves it open: pass `element_shape`"
+                f"`input_tensor` must have a fully defined shape, and {input_tensor} has not: pass `element_shape`"
             )
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
@@ -152,7 +152,9 @@ def string_input_producer(string_tensor, capacity, name, **options):
         >>> coord.join(threads)
     """
     if not isinstance(string_tensor, Tensor) and not hasattr(string_tensor, "_as_graph_element") and not string_tensor:
-        raise ValueError(f"string_input_producer needs at least one string, not {string_tensor!r}")
+        raise ValueError(
+            f"string_input_producer requires a non-null input tensor, of one string at least, not {string_tensor!r}"
+        )
     message = "string_input_producer requires a non-null input tensor"  # a node of the graph
     with name_scope(name, "input_producer", [string_tensor]) as name:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
@@ -224,7 +226,7 @@ def slice_input_producer(tensor_list, name, **options):
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
         if not tensor_list:
-            raise ValueError("slice_input_producer needs at least one tensor, and `tensor_list` is empty")
+            raise ValueError("Expected at least one tensor in slice_input_producer(), and `tensor_list` is empty")
         range_size = array.shape(tensor_list[0])[0]
         index = range_input_producer(range_size, **options).dequeue()
         return [array.gather(t, index) for t in tensor_list]

@@ -76,7 +76,7 @@ class FixedLossScale(LossScale):
     def __init__(self, loss_scale_value):
         super().__init__()
         if not isinstance(loss_scale_value, (int, float)):
-            raise ValueError(f"`loss_scale_value` must be an int or a float, not {loss_scale_value!r}")
+            raise ValueError(f"loss_scale_value must be a Python int or float, not {loss_scale_value!r}")
         if loss_scale_value < 1:
             raise ValueError("loss_scale_value must be at least 1.")
         self._loss_scale_value = float(loss_scale_value)
@@ -192,8 +192,8 @@ def as_loss_scale(value):
     """A LossScale from itself, a number, or "dynamic"."""
     if isinstance(value, LossScale) or value is None:
         return value
-    if isinstance(value, str) and value != "dynamic":
-        raise ValueError(f"A loss scale is a number, 'dynamic' or a LossScale, not {value!r}")
+    if value != "dynamic" if isinstance(value, str) else not isinstance(value, (int, float)):
+        raise ValueError(f"Could not interpret loss scale identifier: {value!r} is no number, 'dynamic' or LossScale")
     return DynamicLossScale() if value == "dynamic" else FixedLossScale(value)
 
 
@@ -217,7 +217,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def __init__(self, opt, loss_scale):
         if not isinstance(opt, Optimizer):
-            raise ValueError(f'"opt" must be an Optimizer, not {opt!r}')
+            raise ValueError(f'"opt" must be an instance of Optimizer, not {opt!r}')
         self._optimizer = opt
         super().__init__(use_locking=opt._use_locking, name=opt._name)
         self._loss_scale = as_loss_scale(loss_scale)
@@ -307,11 +307,13 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
     if hasattr(opt, "_loss_scale"):
-        raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
+        raise ValueError(f'"opt" must not already be an instance of a {type(opt).__name__}: its loss is scaled then')
     global mixed_precision_graph_rewrite_is_enabled
     wrappers = [wrapper for kind, wrapper in SCALING.items() if isinstance(opt, kind)]
     if not wrappers:
-        raise ValueError(f'"opt" must be an optimizer, of tf.train or of Keras, not {opt!r}')
+        raise ValueError(
+            f'"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, but got: {opt!r}'
+        )
     if not using_default_mixed_precision_policy:
         raise ValueError(
             "A mixed precision policy of Keras is set already, and does what the graph rewrite would: use one of the two."

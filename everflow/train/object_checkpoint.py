@@ -9,6 +9,7 @@ from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
 from everflow.ops.array.constants import constant
+from everflow.ops.functions.traced import Function
 from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.saveables import NoRestoreSaveable, PythonStateSaveable
 from everflow.ops.variables.trackable import is_trackable
@@ -34,13 +35,12 @@ from everflow.train.tracking import (
 class _SaveOps:
     """The nodes that save one state of the tree; made again only when the tree has changed.
 
-    What is no part of the graph (the tree, Python objects' state, the path) is fed; when executing eagerly it is there
-    at once.
+    What is no part of the graph (the tree, Python objects' state, the path) is fed; with `at_once`, as when executing
+    eagerly and in a function, it is taken as it is now.
     """
 
-    def __init__(self, tree, path=""):
+    def __init__(self, tree, path="", at_once=False):
         self.proto = tree.proto()
-        at_once = executing_eagerly()
         with device("/cpu:0"):
             self.graph_text = constant(self.proto.SerializeToString() if at_once else "", dtype=dtypes.string)
         saveables, self.states = [], []
@@ -111,16 +111,18 @@ class ObjectSaver:
     def __init__(self, root, branches=children_of):
         self._root, self._branches = root, branches
         self.nodes = _Nodes()
-        self._waiting: CheckpointLoadStatus | None = None
+        self._waiting: list[CheckpointLoadStatus] = []
 
     def write(self, file_prefix, session=None):
-        """Save to exactly this path; returns it."""
+        """Save to exactly this path; returns it. In a function that is a tensor: the function saves when it is called."""
         tree = ObjectTree(self._root, self._branches)
         folder = os.path.dirname(file_prefix)
         if folder:
             file_io.recursive_create_dir(folder)
         if executing_eagerly():
-            return _SaveOps(tree, file_prefix).saved.numpy().decode()
+            return _SaveOps(tree, file_prefix, at_once=True).saved.numpy().decode()
+        if get_default_graph().building_function:
+            return _SaveOps(tree, file_prefix, at_once=True).saved
         session = session_for(session)
         with session.graph.as_default():
             return self.nodes.save_ops(tree).run(session, file_prefix)
@@ -138,10 +140,9 @@ class ObjectSaver:
         status.restore_python_state()
         status.restore_ops()
         if executing_eagerly():
-            if self._waiting is not None:
-                attachments.stop(self._waiting)
-            self._waiting = status
-            attachments.wait(status)
+            self._waiting = [waiting for waiting in [*self._waiting, status] if not waiting.is_complete]
+            if not status.is_complete:
+                attachments.wait(status)
         return status
 
 
@@ -165,7 +166,7 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs):
         for name, value in sorted(kwargs.items()):
-            if not is_trackable(value):
+            if not is_trackable(value) and not isinstance(value, Function):
                 raise ValueError(
                     f"`Checkpoint` was expecting a trackable object (a variable, an optimizer, a layer, another Checkpoint ...), got {value}. "
                     "Lists and dicts can be set as attributes of the Checkpoint."

@@ -181,7 +181,7 @@ class Optimizer(Trackable):
             loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
-                f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2) of tf.train.Optimizer, not {gate_gradients}"
+                f"gate_gradients must be one of: Optimizer.GATE_NONE (0), GATE_OP (1), GATE_GRAPH (2). Not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
@@ -211,7 +211,9 @@ class Optimizer(Trackable):
     def _gradients_by_tape(self, loss, var_list, grad_loss):
         """Gradients of a loss that is given as a function."""
         if not callable(loss):
-            raise RuntimeError(f"With eager execution, `loss` must be a function that computes the loss, not {loss!r}")
+            raise RuntimeError(
+                f"`loss` should be a function when eager execution is enabled, one that computes the loss, not {loss!r}"
+            )
         with GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)
@@ -309,7 +311,7 @@ class Optimizer(Trackable):
         try:
             return convert_to_tensor_or_indexed_slices(grad)
         except TypeError:
-            raise TypeError(f"A gradient is None, IndexedSlices or a tensor, and {grad} is nothing of that") from None
+            raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None, not {grad}") from None
 
     # --- slots -------------------------------------------------------------------------------
 
@@ -317,6 +319,10 @@ class Optimizer(Trackable):
         """The slot of a name that belongs to a variable, or None."""
         slots = self._slots.get(name)
         return slots.get(_variable_key(var)) if slots else None
+
+    def _take_slot(self, var, slot_name, value):
+        """Keep a value from a checkpoint for `var`, before a step makes the slot."""
+        self._get_or_make_slot(var, value, slot_name, self._name)
 
     def get_slot_names(self):
         """The names of the slots, sorted."""

@@ -48,10 +48,10 @@ class QueueRunner:
     )
     def __init__(self, queue_runner_def, import_scope, **given):
         if executing_eagerly():
-            raise RuntimeError("Queue runners are for graphs: with eager execution, use tf.data")
+            raise RuntimeError("QueueRunners are not supported when eager execution is enabled: use tf.data")
         if queue_runner_def:
             if given["queue"] or given["enqueue_ops"]:
-                raise ValueError("A `queue_runner_def` says all: `queue` and `enqueue_ops` can't be given beside it")
+                raise ValueError("queue_runner_def and queue are mutually exclusive: the first says all")
             self._init_from_proto(queue_runner_def, import_scope=import_scope)
         else:
             self._init_from_args(**given)
@@ -74,7 +74,7 @@ class QueueRunner:
             queue_closed_exception_types = (errors.OutOfRangeError,)
         elif not isinstance(queue_closed_exception_types, tuple) or not queue_closed_exception_types:
             raise TypeError(
-                f"queue_closed_exception_types must be a tuple of tf.errors, not {queue_closed_exception_types!r}"
+                f"queue_closed_exception_types must be a tuple of tf.error types, not {queue_closed_exception_types!r}"
             )
         self._queue_closed_exception_types = queue_closed_exception_types
 
@@ -253,11 +253,11 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
     if sess is None:
         sess = get_default_session()
         if not sess:
-            raise ValueError("Cannot start queue runners: there is no default session, so pass `sess`")
+            raise ValueError("Cannot start queue runners: No default session is registered, so pass `sess`")
     if not isinstance(sess, BaseSession):
         if hasattr(sess, "run_step_fn"):  # a monitored session starts them by itself
             return []
-        raise TypeError(f"`sess` must be a session, not {sess!r}")
+        raise TypeError(f"sess must be a `tf.Session` object, not {sess!r}")
     runners = get_collection(collection) if sess.graph is get_default_graph() else sess.graph.get_collection(collection)
     with sess.graph.as_default():
         return [thread for qr in runners for thread in qr.create_threads(sess, coord=coord, daemon=daemon, start=start)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 from everflow.framework import attachments
-from everflow.framework.scopes import executing_eagerly, get_default_session
+from everflow.framework.scopes import executing_eagerly, get_default_graph, get_default_session
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.variables.saveables import PythonStateSaveable
 from everflow.ops.variables.variable import Variable
@@ -13,6 +16,7 @@ from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree, children_of, slot_of
 
 _make_session = Session
+_numbers = itertools.count(1)  # of statuses: where two wait for an object, it is the later one's
 
 
 def register_session_provider(make):
@@ -40,6 +44,9 @@ class CheckpointLoadStatus:
         self._root, self._path, self._proto, self._reader, self._restore_ops = root, path, proto, reader, restore_ops
         self._known: set[int] = set()
         self._in_session: set[int] = set()  # what `run_restore_ops` restored
+        self._number = next(_numbers)
+        self._makes_slots = False
+        self.is_complete = False
 
     def joined(self, owner):
         """Restore what came with something new on an object, when executing eagerly."""
@@ -82,15 +89,36 @@ class CheckpointLoadStatus:
             if (id(thing), attribute.name) in here
         ]
 
+    def _make_slots(self):
+        """Make slots that the file has for optimizers and variables that are here, where the optimizer has none yet."""
+        matched = self._match()
+        for node_id, optimizer in matched.items():
+            for slot in self._proto.nodes[node_id].slot_variables:
+                variable = matched.get(slot.original_variable_node_id)
+                attributes = self._proto.nodes[slot.slot_variable_node_id].attributes
+                is_missing = variable is not None and slot_of(optimizer, variable, slot.slot_name) is None
+                if is_missing and hasattr(optimizer, "_take_slot") and len(attributes) == 1:
+                    value = constant(self._reader.read(attributes[0].checkpoint_key))
+                    optimizer._take_slot(variable, slot.slot_name, value)
+
     def restore_ops(self):
         """The ops that restore what is matched by now; when executing eagerly they have run."""
+        # Not while a variable is being made that someone listens for: slots would be taken for it.
+        if executing_eagerly() and not self._makes_slots and not get_default_graph()._variable_creator_stack:
+            self._makes_slots = True
+            self._make_slots()
+            self._makes_slots = False
         slot_ids = {s.slot_variable_node_id for node in self._proto.nodes for s in node.slot_variables}
         self._known = {id(thing) for thing in self._match().values()}
         if len(self._known) == len(self._proto.nodes):
+            self.is_complete = True
             attachments.stop(self)
-        return self._restore_ops.ops_for(
-            [a for a in self._attributes() if not isinstance(a[3], PythonStateSaveable)], slot_ids
-        )
+        wanted = [a for a in self._attributes() if not isinstance(a[3], PythonStateSaveable)]
+        if executing_eagerly():
+            wanted = [a for a in wanted if getattr(a[2], "_restored_by", 0) <= self._number]
+            for _, _, thing, _ in wanted:
+                object.__setattr__(thing, "_restored_by", self._number)  # no attribute that checkpoints could follow
+        return self._restore_ops.ops_for(wanted, slot_ids)
 
     def restore_python_state(self):
         """Give Python objects their state: it needs no session."""

@@ -34,7 +34,7 @@ def _check_folder(folder, save_path):
     if not folder or "://" in folder or file_io.is_directory(folder):
         return
     if file_io.file_exists(folder) or not file_io.is_directory(os.path.dirname(folder) or "."):
-        raise ValueError(f"Can't save to {save_path}: there is no directory {folder}")
+        raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save. It would be {folder}")
 
 
 def _renamed(saver_def, rename):
@@ -118,7 +118,9 @@ class Saver:
         self._is_built = True
         if self.saver_def is None:
             if executing_eagerly() and self._var_list is None:
-                raise RuntimeError("With eager execution there is no graph to take variables from: pass `var_list`")
+                raise RuntimeError(
+                    "When eager execution is enabled, `var_list` must specify a list or dict of variables, as no graph has them"
+                )
             variables = _all_saveable_objects() if self._var_list is None else self._var_list
             if not variables:
                 if not self._allow_empty:
@@ -228,7 +230,9 @@ class Saver:
                         self._delete(expired, meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as e:
                 if folder and not file_io.is_directory(folder):
-                    raise ValueError(f"Can't save to {save_path}: there is no directory {folder}") from e
+                    raise ValueError(
+                        f"Parent directory of {save_path} doesn't exist, can't save. It would be {folder}"
+                    ) from e
                 raise
         if write_meta_graph:
             with sess.graph.as_default():
@@ -283,10 +287,10 @@ class Saver:
             return
         if save_path is None:
             raise ValueError(
-                "Can't load save_path: it is None, which tf.train.latest_checkpoint gives where there is none"
+                "Can't load save_path when it is None, which is what tf.train.latest_checkpoint gives where there is none"
             )
         if not checkpoint_exists(save_path):
-            raise ValueError(f"save_path is not a valid checkpoint: {save_path}")
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         try:
             self._read(sess, save_path)

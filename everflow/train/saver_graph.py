@@ -81,7 +81,7 @@ class ResourceSliceSaveable(ResourceVariableSaveable):
         def read():
             with device(var.handle.device):
                 value = var.read_value()
-            with device("/device:CPU:0"):
+            with device(on_cpu(var.handle.device)):
                 return array.identity(value)
 
         self.specs = [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)]
@@ -112,12 +112,12 @@ def named(var_list):
         elif isinstance(item, Variable) and item._get_save_slice_info() is not None:
             name = item._get_save_slice_info().full_name
             if not isinstance(found.setdefault(name, []), list):
-                raise ValueError(f"{name} is the name of a whole variable and of parts of another one")
+                raise ValueError(f"A whole variable and parts of another one have the same name: {name}")
             found[name].append(item)
         else:
             name = item.name if isinstance(item, PartitionedVariable) else _saved_name(item)
             if name in found:
-                raise ValueError(f"Two variables have the same name, {name}: give them others in a dict")
+                raise ValueError(f"At least two variables have the same name: {name}. Give them others in a dict")
             found[name] = item
     return found
 
@@ -147,7 +147,7 @@ def saveables_of(var_list) -> list[SaveableObject]:
             raise TypeError(f"The keys of `var_list` must be names in the checkpoint, as strings; {name!r} is none")
         for saveable in saveables_for(name, things[name]):
             if id(saveable.op) in seen:
-                raise ValueError(f"One variable can't be saved under two names; {saveable.name} is the second")
+                raise ValueError(f"The same saveable will be restored with two names: {saveable.name} is one")
             seen[id(saveable.op)] = saveable
             found.append(saveable)
     return found

@@ -29,7 +29,7 @@ def only_of(collection, argument):
     """The one thing in a collection of the graph, or None; where there are more, `argument` can say which one."""
     found = get_collection(collection)
     if len(found) > 1:
-        raise RuntimeError(f"More than one item in collection {collection!r}: say which one is meant by {argument}")
+        raise RuntimeError(f'More than one item in the collection "{collection}": say which one is meant by {argument}')
     return found[0] if found else None
 
 

@@ -133,7 +133,7 @@ class SyncReplicasOptimizer(Optimizer):
 
     def _check_applied(self, what):
         if not self._gradients_applied:
-            raise ValueError(f"{what} can be used after apply_gradients() only")
+            raise ValueError(f"{what} should be called after apply_gradients()")
 
     def get_chief_queue_runner(self):
         """The queue runner that the chief starts; it applies the gradients and gives out tokens."""

@@ -17,6 +17,7 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework.errors import DataLossError
 from everflow.ops.variables.auto_trackable import branches
 from everflow.ops.variables.saveables import PythonStringStateSaveable, SaveableObject
+from everflow.ops.variables.trackable import NotTrackable, Trackable
 from everflow.ops.variables.variable import Variable
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
 from everflow.train.saver_graph import VARIABLE_VALUE, saveables_of
@@ -25,7 +26,7 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 
-class PythonState(abc.ABC):
+class PythonState(Trackable, abc.ABC):
     """State of a Python object that goes into checkpoints as a string, by `serialize` and `deserialize`.
 
     Example:
@@ -123,6 +124,10 @@ class ObjectTree:
                     waiting.append(child)
 
     def _join(self, thing, path):
+        if isinstance(thing, NotTrackable):
+            raise NotImplementedError(
+                f"{thing!r}, at {path.rstrip('/')!r}, does not support saving by objects: its class says so"
+            )
         self._ids[id(thing)] = len(self.objects)
         self.objects.append(thing)
         self._paths.append(path)
@@ -144,7 +149,10 @@ class ObjectTree:
 
     def saveables(self):
         """[(object's id, attribute name, key, saveable, name in the graph)], in the order of objects."""
-        return [(i, *entry) for i, thing in enumerate(self.objects) for entry in saveables_for(thing, self._paths[i])]
+        found = [(i, *entry) for i, thing in enumerate(self.objects) for entry in saveables_for(thing, self._paths[i])]
+        for _, _, _, saveable, full_name in found:
+            saveable.full_name = full_name
+        return found
 
     def proto(self):
         """The tree as it is written into a checkpoint."""

@@ -81,3 +81,33 @@ def test_another_shape(tmp_path):
     path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(str(tmp_path / "ck"))
     with pytest.raises(ValueError, match="shape|Shape"):
         tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).restore(path)
+
+
+@pytest.mark.parametrize("make", [tf.keras.optimizers.Adam, tf.train.AdamOptimizer])
+def test_slots_come_before_the_first_step_and_of_two_restores_the_later_counts(make, tmp_path):
+    root = tf.train.Checkpoint(v=tf.Variable(1.0))
+    optimizer = make(0.1)
+    optimizer.apply_gradients([(tf.constant(1.0), root.v)])
+    root.v.assign(12.0)
+    without = root.write(str(tmp_path / "without"))
+    root.optimizer = optimizer
+    root.v.assign(13.0)
+    optimizer.get_slot(root.v, "m").assign(14.0)
+    both = root.write(str(tmp_path / "both"))
+
+    fresh = tf.train.Checkpoint()
+    fresh.restore(both)
+    fresh.restore(without)
+    fresh.v = tf.Variable(0.0)
+    fresh.optimizer = make(0.1)
+    assert fresh.v.numpy() == 12.0
+    assert fresh.optimizer.get_slot(fresh.v, "m").numpy() == 14.0
+
+
+def test_a_function_writes_when_it_is_called(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    write = tf.function(lambda: checkpoint.write(str(tmp_path / "ck")))
+    for value in (2.0, 3.0):
+        checkpoint.v.assign(value)
+        path = write().numpy().decode()
+        assert tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE") == value

@@ -87,7 +87,7 @@ def test_an_embedding_starts_from_a_checkpoint(tmp_path):
     [
         ({"x": [[1.0]]}, [], "must not be empty"),
         ({"x": [[1.0]]}, {"x": fc.numeric_column("x")}, "found dict"),
-        ({"x": [[1.0]]}, ["x"], "must be a FeatureColumn"),
+        ({"x": [[1.0]]}, ["x"], "must be a _FeatureColumn"),
         ({"x": [[1.0]]}, [fc.numeric_column("x"), fc.numeric_column("x")], "Duplicate feature column name"),
         ({"i": [[1]]}, [IDS], "embedding_column or indicator_column"),
         ({"y": [[1.0]]}, [fc.numeric_column("x")], "Feature x is not in features dictionary"),

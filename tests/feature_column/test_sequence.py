@@ -49,9 +49,9 @@ def test_lengths_must_agree():
 
 
 def test_sequences_and_other_columns_are_told_apart():
-    with pytest.raises(ValueError, match="must not be of type SequenceCategoricalColumn"):
+    with pytest.raises(ValueError, match="must not be of type _SequenceCategoricalColumn"):
         fc.input_layer({"i": sparse([[1]], tf.int64)}, [fc.embedding_column(STEPS, 2)])
-    with pytest.raises(ValueError, match="must be of type SequenceCategoricalColumn"):
+    with pytest.raises(ValueError, match="must be of type _SequenceCategoricalColumn"):
         run(lambda: {"i": sparse([[1]], tf.int64)}, [fc.indicator_column(fc.categorical_column_with_identity("i", 4))])
     with pytest.raises(ValueError, match="SequenceDenseColumn"):
         run(lambda: {"x": sparse([[1.0]], tf.float32)}, [fc.numeric_column("x")])

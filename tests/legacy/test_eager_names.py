@@ -95,3 +95,22 @@ def test_nodes_of_graphs():
         ("Placeholder", "placeholder"),
         ("ZerosLike", "zeros_like"),
     ]
+
+
+def test_eager_mode_keeps_the_default_graph_and_its_collections():
+    with tf.Graph().as_default() as graph:
+        tf.add_to_collection("kept", 1)
+        with context.eager_mode():
+            assert tf.get_default_graph() is graph
+            tf.add_to_collection("kept", 2)
+        assert tf.get_collection("kept") == [1, 2]
+
+
+def test_layers_are_counted_by_default_graph_when_executing_eagerly():
+    names = []
+    for _ in range(2):
+        with tf.Graph().as_default():
+            with context.eager_mode():
+                names.append(tf.keras.layers.Dense(1).name)
+            names.append(tf.keras.layers.Dense(1).name)
+    assert names == ["dense", "dense_1"] * 2

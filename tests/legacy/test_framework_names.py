@@ -42,6 +42,7 @@ from tensorflow.python.ops import (
 )
 
 
+@pytest.mark.usefixtures("own_graph")
 def test_names_that_are_of_two_and_their_older_forms():
     with pytest.raises(TypeError):
         constant_op.constant([1, 2, 3], shape=[5])

@@ -166,3 +166,19 @@ def test_objects_of_a_checkpoint_by_names(tmp_path):
     path = tf.contrib.eager.Saver([v]).save(str(tmp_path / "named"))
     with pytest.raises(ValueError, match="names"):
         util.object_metadata(path)
+
+
+def test_what_cannot_be_added_or_held():
+    root = _root()
+    util.add_variable(root, "once", initializer=1.0)
+    with pytest.raises(ValueError, match="already declared"):
+        util.add_variable(root, "once", shape=[])
+    with pytest.raises(ValueError, match="do not specify shape"):
+        util.add_variable(root, "twice", shape=[], initializer=1.0)
+
+    class Neither(tracking.AutoTrackable, tracking.NotTrackable):
+        pass
+
+    root.neither = Neither()
+    with pytest.raises(NotImplementedError, match="neither"):
+        graph_view.ObjectGraphView(root).list_objects()

@@ -5,7 +5,10 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import disable_eager_execution, eager_mode, enable_eager_execution
+from everflow.ops.functions.defun import Defun
+from everflow.ops.functions.resources import TrackableAsset
 from everflow.ops.variables.auto_trackable import AutoTrackable
+from everflow.saved_model import loader
 
 
 class Affine(tf.Module):
@@ -142,7 +145,7 @@ def test_what_a_saved_model_refuses(tmp_path):
         moved = AutoTrackable()
         moved.several = [tf.Variable(1.0)]
         moved.several[0] = 3
-        with pytest.raises(ValueError, match="can't be saved"):
+        with pytest.raises(ValueError, match="Unable to save"):
             tf.saved_model.save(moved, str(tmp_path / "moved"))
 
 
@@ -155,3 +158,102 @@ def test_signatures_stay_as_they_are(tmp_path):
         with pytest.raises(TypeError):
             loaded.signatures["other"] = root.f
         assert list(loaded.signatures) == ["serving_default"]
+
+
+_NUMBER = tf.TensorSpec([], tf.float32)
+
+
+def test_arguments_in_a_list_have_numbered_names(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda inputs: inputs[0] + inputs[1], input_signature=[[_NUMBER, _NUMBER]])
+        tf.saved_model.save(root, str(tmp_path), signatures=root.f)
+        assert list(tf.saved_model.load_v2(str(tmp_path)).signatures["serving_default"]._arg_keywords) == [
+            "inputs",
+            "inputs_1",
+        ]
+
+
+def test_what_functions_use_must_be_reachable(tmp_path):
+    with eager_mode():
+        root, loose = AutoTrackable(), tf.Variable(1.0)
+        root.f = tf.function(lambda x: x * loose, input_signature=[_NUMBER])
+        with pytest.raises(KeyError, match="not reachable from root"):
+            tf.saved_model.save(root, str(tmp_path), signatures={})
+        with tf.Graph().as_default():
+            drawn = tf.constant(1.0) + 1.0
+        root.f = tf.function(lambda: drawn * 1.0, input_signature=[])
+        with pytest.raises(ValueError, match="symbolic"):
+            tf.saved_model.save(root, str(tmp_path))
+
+
+def test_an_attribute_called_signatures_is_in_the_way(tmp_path):
+    with eager_mode():
+        root = tf.train.Checkpoint(signatures=tf.Variable(1.0))
+        with pytest.raises(ValueError, match=r"del obj\.signatures"):
+            tf.saved_model.save(root, str(tmp_path))
+        del root.signatures
+        root = tf.train.Checkpoint(f=tf.function(lambda: 1.0, input_signature=[]))
+        tf.saved_model.save(root, str(tmp_path))
+        assert tf.saved_model.load_v2(str(tmp_path)).f().numpy() == 1.0
+
+
+def test_a_signature_may_return_the_path_of_a_file(tmp_path):
+    (tmp_path / "words.txt").write_text("a")
+    with eager_mode():
+        root = AutoTrackable()
+        root.file = TrackableAsset(str(tmp_path / "words.txt"))
+        root.f = tf.function(lambda: root.file.asset_path, input_signature=[])
+        tf.saved_model.save(root, str(tmp_path / "model"), signatures=root.f)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        model = tf.saved_model.load(sess, ["serve"], str(tmp_path / "model"))
+        path = sess.run(model.signature_def["serving_default"].outputs["output_0"].name)
+    assert path.endswith(b"model/assets/words.txt")
+
+
+def test_attributes_that_have_their_defaults_are_left_out_of_functions_too(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: tf.complex(x, x), input_signature=[_NUMBER])
+        tf.saved_model.save(root, str(tmp_path))
+    (meta,) = loader.parse_saved_model(str(tmp_path)).meta_graphs
+    nodes = [node for f in meta.graph_def.library.function for node in f.node_def if node.op == "Complex"]
+    assert nodes and not any("T" in node.attr for node in nodes)
+
+
+def test_ragged_and_sparse_arguments_and_results(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: x * 2)
+        root.g = tf.function(tf.sparse.to_dense)
+        rows, dots = tf.ragged.constant([[1, 2], [3]]), tf.SparseTensor([[0]], [1], [2])
+        root.f(rows), root.g(dots)
+        tf.saved_model.save(root, str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        assert loaded.f(rows).to_list() == [[2, 4], [6]]
+        assert loaded.g(dots).numpy().tolist() == [1, 0]
+        with pytest.raises(ValueError, match="Could not find matching function"):
+            loaded.f(dots)
+
+
+def test_a_variable_of_open_shape_stays_so(tmp_path):
+    with eager_mode():
+        root = AutoTrackable()
+        root.v = tf.Variable(np.zeros([1, 2]), shape=tf.TensorShape([None, 2]), use_resource=True)
+        tf.saved_model.save(root, str(tmp_path))
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        assert loaded.v.shape.as_list() == [None, 2]
+        loaded.v.assign(np.ones([3, 2]))
+        assert loaded.v.numpy().shape == (3, 2)
+
+
+def test_functions_that_are_called_by_ops_of_their_names_are_saved_too(tmp_path):
+    @Defun(tf.float32)
+    def thrice(x):
+        return x * 3.0
+
+    with eager_mode():
+        root = AutoTrackable()
+        root.f = tf.function(lambda x: thrice(x), input_signature=[_NUMBER])
+        tf.saved_model.save(root, str(tmp_path))
+        assert tf.saved_model.load_v2(str(tmp_path)).f(tf.constant(2.0)).numpy() == 6.0

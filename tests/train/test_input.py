@@ -125,3 +125,25 @@ def test_batching_functions_are_called_as_their_signatures_say(name):
 def test_a_shuffled_queue_needs_room():
     with pytest.raises(ValueError, match="min_after_dequeue"):
         tf.train.shuffle_batch([tf.constant(1)], 2, capacity=10, min_after_dequeue=10)
+
+
+def test_sparse_rows_that_are_not_kept_are_not_stored():
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        rows = tf.SparseTensor([[0, 0], [1, 1], [2, 2]], [1.0, 2.0, 3.0], [3, 3])
+        batch = tf.train.maybe_batch([rows], [True, False, True], 2, enqueue_many=True)
+        assert batch.indices.shape.as_list() == [None, 2]
+        coord = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(sess, coord)
+        assert sess.run(batch).values.tolist() == [1.0, 3.0]
+        coord.request_stop()
+        coord.join(threads, ignore_live_threads=True)
+        (stored,) = [op for op in graph.get_operations() if op.type == "AddManySparseToTensorsMap"]
+        assert sess.run(stored.inputs[1]).tolist() == [1.0, 3.0]
+
+
+def test_joined_shapes_are_as_open_as_the_most_open():
+    with tf.Graph().as_default():
+        lists = [[tf.placeholder(tf.int32, [None, 2])], [tf.placeholder(tf.int32, [3, 2])]]
+        assert tf.train.batch_join(lists, 2, dynamic_pad=True).shape.as_list() == [2, None, 2]
+        with pytest.raises(ValueError, match="as many"):
+            tf.train.batch_join([[tf.constant(1), tf.constant(2)], [tf.constant(1)]], 2)

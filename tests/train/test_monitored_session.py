@@ -227,7 +227,7 @@ def test_a_step_that_stands_still_is_told_of(monkeypatch):
 def test_a_worker_wants_devices_and_a_step_of_any_shape(tmp_path):
     with tf.Graph().as_default():
         tf.Variable(1.0, name="w")
-        with pytest.raises(ValueError, match="'w' needs a device"):
+        with pytest.raises(ValueError, match="'w' has none"):
             tf.train.Supervisor(is_chief=False)
     with tf.Graph().as_default():
         tf.Variable([123], name="global_step")

@@ -16,6 +16,7 @@ from everflow.framework.functions import FuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import (
+    drawn_graph,
     executing_eagerly,
     executing_eagerly_outside_functions,
     get_default_graph,
@@ -116,7 +117,8 @@ def reset_uids():
 
 def unique_object_name(name, name_uid_map=None, avoid_names=None, namespace="", zero_based=False):
     """A name of the form `name_2` that is new in the current graph; with `zero_based` the first one has no number."""
-    counts = state_of().name_counts if name_uid_map is None else name_uid_map
+    # Of the default graph, executing eagerly as well: names begin anew with each graph that is entered.
+    counts = state_of(drawn_graph()).name_counts if name_uid_map is None else name_uid_map
     avoid = avoid_names or ()
     while True:
         number = counts[(namespace, name)]

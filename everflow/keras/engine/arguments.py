@@ -72,7 +72,7 @@ def channels(layer, input_shape):
     found = shape.size(1 if layer.data_format == "channels_first" else -1)
     if found is None:
         raise ValueError(
-            f"{layer.name} can't make its weights before the number of channels is known: its inputs have shape {shape}."
+            f"The channel dimension of the inputs should be defined. Found `None` in {shape}, of which {layer.name} can't make weights."
         )
     return found
 

@@ -539,8 +539,8 @@ def resolve_trainable(trainable, synchronization):
     if synchronization == VariableSynchronization.ON_READ:
         if trainable:
             raise ValueError(
-                "A variable with VariableSynchronization.ON_READ has a value of its own on each replica and can't be trained: "
-                "make it with trainable=False."
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables, as each replica "
+                "has a value of its own: make it with trainable=False."
             )
         return False
     return True if trainable is None else trainable

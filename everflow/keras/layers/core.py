@@ -328,7 +328,9 @@ class Dense(ConfiguredLayer):
     def build(self, input_shape):
         dtype = dtypes.as_dtype(self.dtype or K.floatx())
         if not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"Dense multiplies floating-point numbers; {self.name} has the dtype {dtype}.")
+            raise TypeError(
+                f"Unable to build `Dense` layer with non-floating point dtype {dtype}, which {self.name} has."
+            )
         depth = self._depth(TensorShape(input_shape))
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
         self.kernel = weight_of(self, "kernel", [depth, self.units])
@@ -352,13 +354,16 @@ class Dense(ConfiguredLayer):
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape).with_rank_at_least(2)
-        self._depth(shape)
+        if shape.size(-1) is None:
+            raise ValueError(
+                f"The innermost dimension of input_shape must be defined, and {self.name} is given {shape}."
+            )
         return shape[:-1].concatenate(self.units)
 
     def _depth(self, shape):
         if shape.size(-1) is None:
             raise ValueError(
-                f"The last dimension of the inputs to {self.name} must be known, and their shape is {shape}."
+                f"The last dimension of the inputs to `Dense` should be defined. Found `None` in {shape}, for {self.name}."
             )
         return shape.size(-1)
 

@@ -160,7 +160,7 @@ class BatchNormalization(SameShape):
             (self.adjustment is not None, "`adjustment` can't be used along with it"),
         ):
             if is_wrong:
-                raise ValueError(f"virtual_batch_size={self.virtual_batch_size} won't do for {self.name}: {why}.")
+                raise ValueError(f"virtual_batch_size={self.virtual_batch_size} can't be in {self.name}: {why}.")
 
     @property
     def _param_dtype(self):

@@ -212,6 +212,10 @@ class Optimizer(Trackable):
             attachments.joined(self)
         return slots[slot_name]
 
+    def _take_slot(self, var, slot_name, value):
+        """Keep a value from a checkpoint for `var`, before a step makes the slot."""
+        self.add_slot(var, slot_name, initializer=value)
+
     def get_slot(self, var, slot_name):
         """The variable of this name that is kept for `var`."""
         return self._slots[_var_key(var)][slot_name]

@@ -25,7 +25,7 @@ from everflow.feature_column.columns import FeatureColumn as _FeatureColumn
 from everflow.feature_column.columns import OlderCategoricalColumn as _CategoricalColumn
 from everflow.feature_column.columns import OlderDenseColumn as _DenseColumn
 from everflow.feature_column.columns import OlderSequenceDenseColumn as _SequenceDenseColumn
-from everflow.feature_column.columns import assert_for_layers, sorted_columns
+from everflow.feature_column.columns import sorted_columns
 from everflow.feature_column.crossed import CrossedColumn as _CrossedColumn
 from everflow.feature_column.crossed import crossed_column as _crossed_column
 from everflow.feature_column.crossed import leaves as _collect_leaf_level_keys
@@ -109,7 +109,11 @@ class _StateManagerImplV2(_StateManagerImpl):
 
 def make_parse_example_spec_v2(feature_columns):
     """`make_parse_example_spec` for columns that layers can hold."""
-    assert_for_layers([column for column in feature_columns if isinstance(column, _FeatureColumn)])
+    for column in feature_columns:
+        if not isinstance(column, _FeatureColumn) or not column.for_layers:
+            raise ValueError(
+                f"All feature_columns must be FeatureColumn instances, of a kind for layers, not {column!r}"
+            )
     return make_parse_example_spec(feature_columns)
 
 

@@ -533,7 +533,7 @@ def _shape_of_structure(structure):
     if isinstance(structure, dict):
         return ("dict", *((k, _shape_of_structure(structure[k])) for k in sorted(structure, key=str)))
     if isinstance(structure, (list, tuple)):
-        return (type(structure).__name__, *(_shape_of_structure(x) for x in structure))
+        return (nest.seen_type(structure).__name__, *(_shape_of_structure(x) for x in structure))
     return composite_spec(structure) or "."
 
 

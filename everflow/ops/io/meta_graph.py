@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 
@@ -58,7 +59,8 @@ def strip_graph_default_valued_attrs(meta_graph_def):
     graph.
     """
     meta_graph_def.meta_info_def.stripped_default_attrs = True
-    for node in meta_graph_def.graph_def.node:
+    bodies = [function.node_def for function in meta_graph_def.graph_def.library.function]
+    for node in itertools.chain(meta_graph_def.graph_def.node, *bodies):
         definition = op_defs.find(node.op)
         if definition is None:
             continue
@@ -82,6 +84,9 @@ def add_collection_def(meta_graph_def, key, graph=None, export_scope=None, exclu
         if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded
     ]
     if not items:
+        return
+    if not isinstance(key, str):
+        logging.warning("A collection under the key %s, which is no string, is left out of the MetaGraphDef.", key)
         return
     held = meta_graph_def.collection_def[key]
     try:
@@ -163,7 +168,7 @@ def _without_other_savers(graph_def, saver_def):
 def refuse_when_eager():
     if executing_eagerly():
         raise RuntimeError(
-            "Meta graphs are of graphs, and eager execution has none: use tf.train.Checkpoint or tf.saved_model.save"
+            "Meta graphs are not supported when eager execution is enabled: use tf.train.Checkpoint or tf.saved_model.save"
         )
 
 

@@ -9,10 +9,6 @@ from everflow.ops.variables.containers import wrap_or_unwrap
 from everflow.ops.variables.trackable import NoDependency, Trackable, is_trackable
 
 
-class NotTrackable:
-    """Base class of objects that checkpoints pass over, also where an attribute holds them."""
-
-
 class AutoTrackable(Trackable):
     """Base class of objects whose attributes are what hangs on them, but for those set as `NoDependency(value)`."""
 
@@ -33,11 +29,7 @@ class AutoTrackable(Trackable):
 
     def _checkpoint_children(self):
         untracked = self.__dict__.get("_untracked_names", ())
-        own = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in untracked and name != "_named_children" and not isinstance(value, NotTrackable)
-        }
+        own = {name: value for name, value in vars(self).items() if name not in untracked and name != "_named_children"}
         return branches(own.items()) + super()._checkpoint_children()
 
 

@@ -166,7 +166,7 @@ class List(TrackableDataStructure, collections.abc.Sequence):
 
     def __imul__(self, times):
         if times <= 0:
-            raise ValueError(f"A List only grows: it can't be multiplied by {times} in place")
+            raise ValueError(f"List only supports append: multiplied by {times} in place it would lose what it holds")
         self.extend(list(self) * (times - 1))
         return self
 
@@ -262,12 +262,13 @@ class _Wrapper(TrackableDataStructure):
     def _check_names(self):
         self._look_outside()
         if self._changed_outside or self._names_moved:
-            how = (
-                "it was changed other than through the attribute that holds it" if self._changed_outside else self._how
+            kind = self._kind
+            outside = (
+                f"The wrapped {kind} was modified outside the wrapper, that is, not by the attribute that holds it"
             )
             raise ValueError(
-                f"{self!r} can't be saved: {how}, so its elements may not be found again. Set it as "
-                "tf.contrib.checkpoint.NoDependency(value) where it is not to be saved."
+                f"Unable to save {self!r}. {outside if self._changed_outside else self._how}. Its elements may not be found "
+                "again; set it as tf.contrib.checkpoint.NoDependency(value) where it is not to be saved."
             )
 
     def _checkpoint_children(self):
@@ -309,8 +310,12 @@ class ListWrapper(_Wrapper, list):
     """A list that is an attribute: it can be saved while it is only appended to."""
 
     _stands_for = list  # to `nest`
+    _kind = "list"
 
-    _how = "elements were put in between, replaced or taken away"
+    _how = (
+        "A list element was replaced (__setitem__, __setslice__), taken away (__delitem__, __delslice__) or moved "
+        "(insert, sort)"
+    )
 
     def __init__(self, wrapped_list=()):
         self._start(wrapped_list if isinstance(wrapped_list, list) else list(wrapped_list))
@@ -397,7 +402,8 @@ for _name in "pop remove clear sort __delitem__".split():
 class _DictWrapper(_Wrapper, dict):
     """A dict that is an attribute: it can be saved while what is to be saved in it has names, and keeps them."""
 
-    _how = "a key that is no string leads to what would be saved"
+    _kind = "dict"
+    _how = "Something to be saved is under a non-string key, which can be no name in a checkpoint"
 
     def __init__(self, *args, **kwargs):
         given = args[0] if len(args) == 1 and not kwargs else None

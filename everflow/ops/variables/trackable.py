@@ -18,6 +18,10 @@ def is_trackable(value):
     )
 
 
+class NotTrackable:
+    """Base class of objects that no checkpoint can hold, though another of their bases says that it could."""
+
+
 class NoDependency:
     """Around a value that is set as an attribute of an object that checkpoints follow: it is kept there, but not saved."""
 
@@ -40,7 +44,7 @@ class Trackable:
             raise TypeError(f"{trackable!r} is a {type(trackable).__name__}, which checkpoints can't follow")
         known = self._lookup_dependency(name)
         if known is not None and known is not trackable and not overwrite:
-            raise ValueError(f"{known!r} hangs on this object under the name {name!r} already")
+            raise ValueError(f"{name!r} is already declared as a dependency of this object: {known!r}")
         self.__dict__.setdefault("_named_children", {})[name] = trackable
         attachments.joined(self)
         return trackable

@@ -50,5 +50,5 @@ def test_lists_multiply_as_pythons_do():
     assert len(held * 2) == len(2 * held) == 2 and len(held * 0) == 0
     held *= 3
     assert names(held) == ["0", "1", "2"]
-    with pytest.raises(ValueError, match="only grows"):
+    with pytest.raises(ValueError, match="only supports append"):
         held *= 0

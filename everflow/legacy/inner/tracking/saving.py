@@ -102,7 +102,14 @@ def add_variable(
     initializer: Any = None,
     trainable: bool = True,
 ) -> Variable:
-    """A variable that hangs on an object under its name."""
+    """A variable that hangs on an object under its name.
+
+    ValueError for a name that is taken, and for a shape beside a value to start with.
+    """
+    if trackable._lookup_dependency(name) is not None:
+        raise ValueError(f"A variable '{name}' is already declared on this object: {trackable!r}")
+    if shape is not None and initializer is not None and not callable(initializer):
+        raise ValueError(f"'{name}' starts with {initializer!r}, which has a shape: do not specify shape as well")
     return trackable._add_variable_with_custom_getter(
         name=name, shape=shape, dtype=dtype, initializer=initializer, getter=_default_getter, trainable=trainable
     )

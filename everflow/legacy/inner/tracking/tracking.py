@@ -18,7 +18,7 @@ from everflow.ops.functions.resources import (
     TrackableResource,
     resource_tracker_scope,
 )
-from everflow.ops.variables.auto_trackable import NotTrackable
+from everflow.ops.variables.trackable import NotTrackable
 
 __all__ = [
     "CapturableResource",

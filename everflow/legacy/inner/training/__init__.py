@@ -86,7 +86,9 @@ def _get_var_info(var, prev_tensor_name=None):
         var = list(var)
     parts = [var] if isinstance(var, Variable) else var
     if not isinstance(parts, list) or not all(isinstance(part, Variable) for part in parts):
-        raise TypeError(f"var must be a variable, a partitioned one or a list of its parts, not {var!r}")
+        raise TypeError(
+            f"var MUST be one of the following: a Variable, a list of its parts or a PartitionedVariable, not {var!r}"
+        )
     if len(named(parts)) != 1:
         raise TypeError(f"var has parts of several variables: {var}")
     return prev_tensor_name or _infer_var_name(parts), var
@@ -100,7 +102,9 @@ def _warm_start_var_with_vocab(var, prev_ckpt, prev_tensor_name, initializer, ax
     """Let a variable start with the rows of a checkpoint that its words had there."""
     new, size, old = (vocabulary[key] for key in ("current_vocab_path", "current_vocab_size", "prev_vocab_path"))
     if not (new and size and prev_ckpt and old):
-        raise ValueError("Starting with a vocabulary needs current_vocab_path and _size, prev_ckpt and prev_vocab_path")
+        raise ValueError(
+            "Invalid args: a start with a vocabulary must provide all of current_vocab_path and _size, prev_ckpt, prev_vocab_path"
+        )
     name, found = _get_var_info(var, prev_tensor_name)
     sizes = vocabulary["current_oov_buckets"], old, vocabulary["previous_vocab_size"]
     info = VocabInfo(new, size, *sizes, backup_initializer=initializer, axis=axis)
