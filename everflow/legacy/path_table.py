@@ -481,6 +481,10 @@ contrib.summary       summary                            : contrib.summary
 contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_summary_writer contrib.testing
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
+contrib.timeseries.python.timeseries math_utils          : contrib.timeseries.matrices contrib.timeseries.covariances contrib.timeseries.*
+contrib.timeseries.python.timeseries state_space_models  : contrib.timeseries.state_space_models.*
+contrib.timeseries.python.timeseries.state_space_models state_space_model : \
+                                                           contrib.timeseries.state_space_models.*
 contrib.linear_optimizer.python sdca_estimator           : contrib.linear_optimizer.sdca_estimator
 contrib.linear_optimizer.python.ops sdca_ops sharded_mutable_dense_hashtable sparse_feature_column : \
                       train.sdca_model train.sharded_tables
