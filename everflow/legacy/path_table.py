@@ -531,9 +531,9 @@ python.tpu            functional                         : legacy.inner.tpu
 python.tpu            feature_column feature_column_v2   : tpu.feature_column
 python.tpu            device_assignment                  : tpu.device_assignment legacy.inner.tpu
 python.tpu            tpu_config tpu_context tpu_estimator util error_handling _tpu_estimator_embedding iteration_count_estimator : \
-                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu legacy.inner.tpu_context
 python.estimator.tpu  _tpu_estimator_embedding error_handling iteration_count_estimator tpu_config tpu_context tpu_estimator util : \
-                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu legacy.inner.tpu_context
 python.tpu            keras_support keras_tpu_variables  : contrib.tpu.keras_support
 python.tpu.ops        tpu_ops                            : ops.tpu.functions legacy.gen_ops
 python.distribute     tpu_strategy                       : tpu.strategy

@@ -84,7 +84,7 @@ class Affine(AffineLinearOperator):
         def make_scale():
             if multiple_only:
                 if scale_identity_multiplier is not None:
-                    self._multiplier = convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
+                    self._multiplier = convert_to_tensor(scale_identity_multiplier, name="identity_multiplier")
                 return None
             perturbed = scale_perturb_diag, scale_perturb_factor
             return scale_operator(scale_identity_multiplier, scale_diag, scale_tril, *perturbed, validate_args)
