@@ -89,8 +89,8 @@ class Mixture(Distribution):
 
     def _mean(self):
         means = [component.mean() for component in self.components]
-        weighted = [self._expanded(weight) * mean for weight, mean in zip(self._weights(), means, strict=True)]
-        return math.add_n(weighted)
+        weights = [self._expanded(weight) for weight in self._weights()]
+        return math.add_n([weight * mean for weight, mean in zip(weights, means, strict=True)])
 
     def _stddev(self):
         means = [component.mean() for component in self.components]

@@ -16,8 +16,8 @@ from everflow.distributions.uniform import Uniform
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.array.indexing import where_v2
 from everflow.ops.checks import values as check
+from everflow.ops.math.special import lbeta
 
 
 class Kumaraswamy(TransformedDistribution):
@@ -43,16 +43,19 @@ class Kumaraswamy(TransformedDistribution):
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
         # The signs of the logarithms are TensorFlow's; the entropy would subtract both, with a and b exchanged.
+        return (1 - 1.0 / a) + (1 - 1.0 / b) * self._harmonic(b) + math.log(a) + math.log(b)
+
+    def _harmonic(self, x):
         one = array.ones([], dtype=self.dtype)
-        harmonic = math.digamma(b + one) - math.digamma(one)
-        return (1 - 1.0 / a) + (1 - 1.0 / b) * harmonic + math.log(a) + math.log(b)
+        return math.digamma(x + one) - math.digamma(one)
 
     def _moment(self, n):
         """The mean of the n-th powers of draws."""
-        total = self.concentration1 * array.ones_like(self.concentration0)
-        raised = 1.0 + n / total
-        log_beta = math.lgamma(raised) + math.lgamma(self.concentration0) - math.lgamma(raised + self.concentration0)
-        return math.exp(math.log(self.concentration0) + log_beta)
+        alike = self.concentration1 + self.concentration0
+        a = array.ones_like(alike) * self.concentration1
+        b = array.ones_like(alike) * self.concentration0
+        weights = array.stack([1.0 + n / a, b], axis=-1)
+        return math.exp(math.log(b) + lbeta(weights))
 
     def _mean(self):
         return self._moment(1)
@@ -63,7 +66,7 @@ class Kumaraswamy(TransformedDistribution):
     def _mode(self):
         a, b = self.concentration1, self.concentration0
         return self._where_defined(
-            math.exp((math.log(a - 1.0) - math.log(a * b - 1.0)) / a),
+            ((a - 1.0) / (a * b - 1.0)) ** (1.0 / a),
             lambda: math.logical_and(a > 1.0, b > 1.0),
             lambda: [
                 check.assert_less(array.ones([], self.dtype), a, message="Mode undefined for concentration1 <= 1.")
@@ -160,7 +163,32 @@ class QuantizedDistribution(Inner):
         return array.where(above < below, above_before - above, below - below_before)
 
     def _log_prob(self, y):
-        return math.log(self._prob(y))
+        above, above_before = self.log_survival_function(y), self.log_survival_function(y - 1.0)
+        below, below_before = self.log_cdf(y), self.log_cdf(y - 1.0)
+        larger = array.where(above < below, above_before, below)
+        smaller = array.where(above < below, above, below_before)
+        with name_scope("logsum_expbig_minus_expsmall", values=[larger, smaller]):
+            return math.log(1.0 - math.exp(smaller - larger)) + larger
+
+    def _log_cdf(self, y):
+        floor = math.floor(y)
+        below = self.distribution.log_cdf(floor)
+        floor = floor + array.zeros_like(below)
+        if self._low is not None:
+            never = -np.inf * array.ones_like(below)
+            below = array.where(floor < self._low, never, below)
+        return below if self._high is None else array.where(floor >= self._high, array.zeros_like(below), below)
+
+    def _log_survival_function(self, y):
+        ceiling = math.ceil(y)
+        above = self.distribution.log_survival_function(ceiling)
+        ceiling = ceiling + array.zeros_like(above)
+        if self._low is not None:
+            above = array.where(ceiling < self._low, array.zeros_like(above), above)
+        if self._high is not None:
+            never = -np.inf * array.ones_like(above)
+            above = array.where(ceiling >= self._high, never, above)
+        return above
 
     def _cdf(self, y):
         floor = math.floor(y)

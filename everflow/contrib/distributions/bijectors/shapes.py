@@ -242,9 +242,6 @@ class MatrixInverseTriL(Bijector):
         size = math.cast(array.shape(x)[-1], x.dtype)
         return -2.0 * size * math.reduce_sum(math.log(math.abs(array.matrix_diag_part(x))), axis=-1)
 
-    def _inverse_log_det_jacobian(self, y):
-        return self._forward_log_det_jacobian(y)
-
 
 class TransformDiagonal(Bijector):
     """Another bijector, of the diagonals of matrices only."""
