@@ -463,6 +463,7 @@ examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
+contrib.learn.python.learn.utils export                 : contrib.learn.bundle_export
 contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
 contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
