@@ -32,10 +32,12 @@ class Head(abc.ABC):
     sdca_loss = None
 
     def __init__(self, logits_dimension, label_name, weight_column_name, head_name):
-        self.logits_dimension = logits_dimension
+        self._logits_dimension = logits_dimension
         self._label_name = label_name
         self._weight_column_name = weight_column_name
         self.head_name = head_name
+
+    logits_dimension = property(lambda self: self._logits_dimension, doc="How many logits it takes for an example.")
 
     def create_model_fn_ops(
         self, features, mode, labels=None, train_op_fn=None, logits=None, logits_input=None, scope=None
