@@ -168,7 +168,8 @@ class BaseEstimator(Trainable, Evaluable):
 
         Args:
             export_dir: The folder of all exports.
-            input_fn: `fn(estimator, examples)` with features, or, unless `use_deprecated_input_fn`, `fn()` with features and labels.
+            input_fn: `fn(estimator, examples)` with features; unless `use_deprecated_input_fn`, `fn()` with features and
+                labels.
             input_feature_key: The feature that serialized Examples are fed to.
             use_deprecated_input_fn: Whether `input_fn` takes the estimator and a tensor of serialized Examples.
             signature_fn: `fn(examples, features, predictions)` with the signature, and others by name.

@@ -240,8 +240,16 @@ class ExportMonitor(EveryN):
         default_batch_size: The size of the batch of Examples, where a placeholder is made for them.
     """
 
-    def __init__(self, every_n_steps, export_dir, input_fn=None, input_feature_key=None, exports_to_keep=5, signature_fn=None,
-                 default_batch_size=1):  # fmt: skip
+    def __init__(
+        self,
+        every_n_steps,
+        export_dir,
+        input_fn=None,
+        input_feature_key=None,
+        exports_to_keep=5,
+        signature_fn=None,
+        default_batch_size=1,
+    ):
         super().__init__(every_n_steps=every_n_steps)
         self._export_dir, self._exports_to_keep = export_dir, exports_to_keep
         self._settings = {
