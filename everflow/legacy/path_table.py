@@ -464,6 +464,7 @@ examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
+contrib.learn.python.learn.utils export                 : contrib.learn.bundle_export
 contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
 contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
@@ -482,6 +483,10 @@ contrib.summary       summary                            : contrib.summary
 contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_summary_writer contrib.testing
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
+contrib.timeseries.python.timeseries math_utils          : contrib.timeseries.matrices contrib.timeseries.covariances contrib.timeseries.*
+contrib.timeseries.python.timeseries state_space_models  : contrib.timeseries.state_space_models.*
+contrib.timeseries.python.timeseries.state_space_models state_space_model : \
+                                                           contrib.timeseries.state_space_models.*
 contrib.linear_optimizer.python sdca_estimator           : contrib.linear_optimizer.sdca_estimator
 contrib.linear_optimizer.python.ops sdca_ops sharded_mutable_dense_hashtable sparse_feature_column : \
                       train.sdca_model train.sharded_tables
@@ -528,9 +533,9 @@ python.tpu            functional                         : legacy.inner.tpu
 python.tpu            feature_column feature_column_v2   : tpu.feature_column
 python.tpu            device_assignment                  : tpu.device_assignment legacy.inner.tpu
 python.tpu            tpu_config tpu_context tpu_estimator util error_handling _tpu_estimator_embedding iteration_count_estimator : \
-                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu legacy.inner.tpu_context
 python.estimator.tpu  _tpu_estimator_embedding error_handling iteration_count_estimator tpu_config tpu_context tpu_estimator util : \
-                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu legacy.inner.tpu_context
 python.tpu            keras_support keras_tpu_variables  : contrib.tpu.keras_support
 python.tpu.ops        tpu_ops                            : ops.tpu.functions legacy.gen_ops
 python.distribute     tpu_strategy                       : tpu.strategy

@@ -231,9 +231,10 @@ class ObjectLoader:
 class LoadedResource(TrackableResource):
     """A table, or another resource, of a file: functions make it and fill it."""
 
-    def __init__(self, device, create):
+    def __init__(self, device="", create=None):
         super().__init__(device)
-        self._create_resource = create
+        if create is not None:
+            self._create_resource = create
 
     def _list_functions_for_serialization(self, unused_functions):
         return {

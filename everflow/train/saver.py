@@ -15,6 +15,7 @@ from everflow.ops.io import meta_graph
 from everflow.ops.variables.global_step import global_step as step_in
 from everflow.ops.variables.variable import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
+from everflow.platform.compat import as_text
 from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import (
@@ -289,6 +290,7 @@ class Saver:
             raise ValueError(
                 "Can't load save_path when it is None, which is what tf.train.latest_checkpoint gives where there is none"
             )
+        save_path = as_text(os.fspath(save_path))
         if not checkpoint_exists(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)

@@ -56,6 +56,9 @@ class Poisson(Scalar):
             x = with_dependencies([check.assert_non_negative(x)], x)
         return math.igammac(1.0 + x, self.rate)
 
+    def _log_cdf(self, x):
+        return math.log(self.cdf(x))
+
     def _mean(self):
         return array.identity(self.rate)
 
@@ -108,9 +111,11 @@ class Binomial(Scalar):
         return math.exp(self._log_prob(counts))
 
     def _cdf(self, counts):
-        counts = counts + array.zeros(self.batch_shape_tensor(), self.dtype)
-        below = math.betainc(self.total_count - counts, 1.0 + counts, 1.0 - self.probs + array.zeros_like(counts))
-        return array.where(counts >= self.total_count + array.zeros_like(counts), array.ones_like(counts), below)
+        ones = array.ones_like(self.total_count - counts)
+        # The formula has no value where all trials succeed.
+        all_of_them = math.equal(counts, self.total_count)
+        failures = where_v2(all_of_them, ones, self.total_count - counts)
+        return where_v2(all_of_them, ones, math.betainc(failures, counts + 1.0, 1.0 - self.probs))
 
     def _mean(self):
         return self.total_count * self.probs

@@ -57,16 +57,17 @@ def fill_triangular_inverse(x, upper=False, name=None):
         else:
             m = n * (n + 1) // 2
             static = x.shape[:-2].concatenate([m])
-        batch = array.shape(x)[:-2]
+        if x.shape.ndims is not None:
+            array.rank(x)  # TensorFlow's graphs have it
         if upper:
             initial = x[..., 0, :]
             triangular = x[..., 1:, :]
         else:
-            initial = array.reverse(x[..., n - 1, :], axis=[_last(x) - 1])
-            triangular = x[..., : n - 1, :]
+            initial = array.reverse(x[..., -1, :], axis=[_last(x) - 1])
+            triangular = x[..., :-1, :]
         rotated = array.reverse(array.reverse(triangular, axis=[_last(x)]), axis=[_last(x) - 1])
         consolidated = triangular + rotated
-        end = array.reshape(consolidated, array.concat([batch, [n * (n - 1)]], 0))
+        end = array.reshape(consolidated, array.concat([array.shape(x)[:-2], [n * (n - 1)]], 0))
         y = array.concat([initial, end[..., : m - n]], -1)
         y.set_shape(static)
         return y

@@ -80,25 +80,36 @@ class Mixture(Distribution):
 
     def _expanded(self, x):
         """Probabilities with axes for the events behind them."""
-        ndims = self._static_event_shape.ndims
-        return array.reshape(x, array.concat([array.shape(x), [1] * ndims], 0)) if ndims else x
+        for _ in range(self._static_event_shape.ndims):
+            x = array.expand_dims(x, -1)
+        return x
 
     def _weights(self):
         return array.unstack(nn.softmax(self.cat.logits), num=self.num_components, axis=-1)
 
     def _mean(self):
         means = [component.mean() for component in self.components]
-        weighted = [self._expanded(weight) * mean for weight, mean in zip(self._weights(), means, strict=True)]
-        return math.add_n(weighted)
+        weights = [self._expanded(weight) for weight in self._weights()]
+        return math.add_n([weight * mean for weight, mean in zip(weights, means, strict=True)])
 
     def _stddev(self):
-        weights = [self._expanded(probability) for probability in self._weights()]
         means = [component.mean() for component in self.components]
         deviations = [component.stddev() for component in self.components]
-        mean = math.add_n([w * m for w, m in zip(weights, means, strict=True)])
-        parts = zip(weights, means, deviations, strict=True)
-        second = math.add_n([w * (math.square(m) + math.square(s)) for w, m, s in parts])
-        return math.sqrt(second - math.square(mean))
+        weights = self._weights()
+        means, deviations = array.stack(means, axis=-1), array.stack(deviations, axis=-1)
+        weights = array.stack([self._expanded(weight) for weight in weights], axis=-1)
+        weights = weights * array.ones_like(means)
+        # All entries of the batch in a row: products of a row with columns.
+        rows = [array.reshape(part, [-1, self.num_components]) for part in (weights, means, deviations)]
+        weights = array.expand_dims(rows[0], axis=1)
+        columns, spread = (array.expand_dims(row, axis=2) for row in rows[1:])
+
+        def averaged(part):
+            return array.reshape(math.matmul(weights, part), [-1])
+
+        mean = averaged(columns)
+        variance = averaged(math.square(spread)) + averaged(math.square(columns)) - math.square(mean)
+        return array.reshape(math.sqrt(variance), array.shape(means)[:-1])
 
     def _log_weights(self):
         return array.unstack(nn.log_softmax(self.cat.logits), num=self.num_components, axis=-1)
@@ -161,9 +172,21 @@ class Mixture(Distribution):
             seed = gen_new_seed(seed, "mixture")
             samples.append(component.sample(n, seed=seed))
         stacked = array.stack(samples, axis=-self._static_event_shape.ndims - 1)
-        mask = array.one_hot(cat_samples, self.num_components, dtype=self.dtype)
-        mask = array.reshape(mask, array.concat([array.shape(mask), [1] * self._static_event_shape.ndims], 0))
+        dtype = self.dtype.as_numpy_dtype
+        values = {"on_value": np.ones([], dtype), "off_value": np.zeros([], dtype)}
+        mask = array.one_hot(cat_samples, depth=self.num_components, **values)
+        mask = _padded(mask, self.batch_shape.ndims, self.cat, self._static_event_shape.ndims)
         return math.reduce_sum(stacked * mask, axis=-1 - self._static_event_shape.ndims)
+
+
+def _padded(weights, batch_ndims, chooser, event_ndims):
+    """Weights of what `chooser` chooses, with axes for the batch in front of them, and for events behind."""
+    with name_scope("pad_mix_dims", values=[weights]):
+        missing = where_v2(chooser.is_scalar_batch(), batch_ndims, batch_ndims - chooser.batch_shape.ndims)
+        shape = array.shape(weights)
+        first, ones = shape[:-1], array.ones([missing], dtype=dtypes.int32)
+        parts = [first, ones, shape[-1:], array.ones([event_ndims], dtype=dtypes.int32)]
+        return array.reshape(weights, array.concat(parts, 0))
 
 
 class MixtureSameFamily(Inner):
@@ -250,14 +273,7 @@ class MixtureSameFamily(Inner):
         return within + math.reduce_sum(probs * (difference[..., None, :] * difference[..., None]), axis=-3)
 
     def _padded(self, weights):
-        """Weights with axes for the batch in front of them, and for events behind."""
-        with name_scope("pad_mix_dims", values=[weights]):
-            batch_ndims, own = self.batch_shape.ndims, self.mixture_distribution.batch_shape.ndims
-            missing = where_v2(self.mixture_distribution.is_scalar_batch(), batch_ndims, batch_ndims - own)
-            shape = array.shape(weights)
-            first, ones = shape[:-1], array.ones([missing], dtype=dtypes.int32)
-            parts = [first, ones, shape[-1:], array.ones([self._event_ndims], dtype=dtypes.int32)]
-            return array.reshape(weights, array.concat(parts, 0))
+        return _padded(weights, self.batch_shape.ndims, self.mixture_distribution, self._event_ndims)
 
     def _with_axis(self, x):
         """A value with an axis for the components in front of its event."""

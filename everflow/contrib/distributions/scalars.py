@@ -96,7 +96,7 @@ class Cauchy(LocationScale):
     def _undefined(self, statistic):
         if not self.allow_nan_stats:
             raise ValueError(f"{statistic} is undefined for Cauchy distribution.")
-        return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+        return fill(self.batch_shape_tensor(), np.nan, self.dtype, None)
 
 
 class HalfNormal(Scalar):

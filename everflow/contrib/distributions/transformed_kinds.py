@@ -16,8 +16,8 @@ from everflow.distributions.uniform import Uniform
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.array.indexing import where_v2
 from everflow.ops.checks import values as check
+from everflow.ops.math.special import lbeta
 
 
 class Kumaraswamy(TransformedDistribution):
@@ -30,11 +30,11 @@ class Kumaraswamy(TransformedDistribution):
         with name_scope(name, values=[concentration1, concentration0]) as name:
             concentration1 = convert_to_tensor(concentration1, name="concentration1")
             concentration0 = convert_to_tensor(concentration0, name="concentration0")
-        ones = array.ones_like(concentration1 + concentration0)
         low = array.zeros([], dtype=concentration1.dtype)
-        uniform = Uniform(low=low, high=ones, allow_nan_stats=allow_nan_stats)
+        uniform = Uniform(low=low, high=array.ones([], dtype=concentration1.dtype), allow_nan_stats=allow_nan_stats)
         both = {"concentration1": concentration1, "concentration0": concentration0}
-        super().__init__(uniform, KumaraswamyBijector(**both, validate_args=validate_args), name=name)
+        bijector = KumaraswamyBijector(**both, validate_args=validate_args)
+        super().__init__(uniform, bijector, _common_shape(concentration1, concentration0), name=name)
         self._parameters = parameters
 
     concentration1 = property(lambda self: self.bijector.concentration1, doc="The weight of 1.")
@@ -43,14 +43,19 @@ class Kumaraswamy(TransformedDistribution):
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
         # The signs of the logarithms are TensorFlow's; the entropy would subtract both, with a and b exchanged.
-        return (1 - 1.0 / a) + (1 - 1.0 / b) * (math.digamma(b + 1.0) + np.euler_gamma) + math.log(a) + math.log(b)
+        return (1 - 1.0 / a) + (1 - 1.0 / b) * self._harmonic(b) + math.log(a) + math.log(b)
+
+    def _harmonic(self, x):
+        one = array.ones([], dtype=self.dtype)
+        return math.digamma(x + one) - math.digamma(one)
 
     def _moment(self, n):
         """The mean of the n-th powers of draws."""
-        total = self.concentration1 * array.ones_like(self.concentration0)
-        raised = 1.0 + n / total
-        log_beta = math.lgamma(raised) + math.lgamma(self.concentration0) - math.lgamma(raised + self.concentration0)
-        return math.exp(math.log(self.concentration0) + log_beta)
+        alike = self.concentration1 + self.concentration0
+        a = array.ones_like(alike) * self.concentration1
+        b = array.ones_like(alike) * self.concentration0
+        weights = array.stack([1.0 + n / a, b], axis=-1)
+        return math.exp(math.log(b) + lbeta(weights))
 
     def _mean(self):
         return self._moment(1)
@@ -61,7 +66,7 @@ class Kumaraswamy(TransformedDistribution):
     def _mode(self):
         a, b = self.concentration1, self.concentration0
         return self._where_defined(
-            math.exp((math.log(a - 1.0) - math.log(a * b - 1.0)) / a),
+            ((a - 1.0) / (a * b - 1.0)) ** (1.0 / a),
             lambda: math.logical_and(a > 1.0, b > 1.0),
             lambda: [
                 check.assert_less(array.ones([], self.dtype), a, message="Mode undefined for concentration1 <= 1.")
@@ -142,30 +147,61 @@ class QuantizedDistribution(Inner):
     high = property(lambda self: self._high, doc="The largest value, or None.")
 
     def _sample_n(self, n, seed=None):
-        samples = math.ceil(self.distribution.sample(n, seed=seed))
-        if self._low is not None:
-            samples = math.maximum(samples, self._low)
-        return samples if self._high is None else math.minimum(samples, self._high)
+        with name_scope("transform"):
+            n = convert_to_tensor(n, name="n")
+            drawn = self.distribution.sample(n, seed=seed)
+            ones = array.ones_like(drawn)
+            samples = math.ceil(drawn)
+            if self._low is not None:
+                samples = array.where(samples < self._low, self._low * ones, samples)
+            return samples if self._high is None else array.where(samples > self._high, self._high * ones, samples)
 
     def _prob(self, y):
         # Above the median the probabilities of larger values are exact, below it those of smaller ones.
-        upper = self._survival_function(y - 1.0), self._survival_function(y)
-        lower = self._cdf(y - 1.0), self._cdf(y)
-        return where_v2(upper[0] < lower[1], upper[0] - upper[1], lower[1] - lower[0])
+        above, above_before = self.survival_function(y), self.survival_function(y - 1.0)
+        below, below_before = self.cdf(y), self.cdf(y - 1.0)
+        return array.where(above < below, above_before - above, below - below_before)
 
     def _log_prob(self, y):
-        return math.log(self._prob(y))
+        above, above_before = self.log_survival_function(y), self.log_survival_function(y - 1.0)
+        below, below_before = self.log_cdf(y), self.log_cdf(y - 1.0)
+        larger = array.where(above < below, above_before, below)
+        smaller = array.where(above < below, above, below_before)
+        with name_scope("logsum_expbig_minus_expsmall", values=[larger, smaller]):
+            return math.log(1.0 - math.exp(smaller - larger)) + larger
+
+    def _log_cdf(self, y):
+        floor = math.floor(y)
+        below = self.distribution.log_cdf(floor)
+        floor = floor + array.zeros_like(below)
+        if self._low is not None:
+            never = -np.inf * array.ones_like(below)
+            below = array.where(floor < self._low, never, below)
+        return below if self._high is None else array.where(floor >= self._high, array.zeros_like(below), below)
+
+    def _log_survival_function(self, y):
+        ceiling = math.ceil(y)
+        above = self.distribution.log_survival_function(ceiling)
+        ceiling = ceiling + array.zeros_like(above)
+        if self._low is not None:
+            above = array.where(ceiling < self._low, array.zeros_like(above), above)
+        if self._high is not None:
+            never = -np.inf * array.ones_like(above)
+            above = array.where(ceiling >= self._high, never, above)
+        return above
 
     def _cdf(self, y):
         floor = math.floor(y)
         below = self.distribution.cdf(floor)
+        floor = floor + array.zeros_like(below)
         if self._low is not None:
-            below = where_v2(floor < self._low, array.zeros_like(below), below)
-        return below if self._high is None else where_v2(floor >= self._high, array.ones_like(below), below)
+            below = array.where(floor < self._low, array.zeros_like(below), below)
+        return below if self._high is None else array.where(floor >= self._high, array.ones_like(below), below)
 
     def _survival_function(self, y):
         ceiling = math.ceil(y)
         above = self.distribution.survival_function(ceiling)
+        ceiling = ceiling + array.zeros_like(above)
         if self._low is not None:
-            above = where_v2(ceiling < self._low, array.ones_like(above), above)
-        return above if self._high is None else where_v2(ceiling >= self._high, array.zeros_like(above), above)
+            above = array.where(ceiling < self._low, array.ones_like(above), above)
+        return above if self._high is None else array.where(ceiling >= self._high, array.zeros_like(above), above)

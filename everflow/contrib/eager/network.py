@@ -45,6 +45,12 @@ class Network(Layer):
             raise ValueError("The Network has no final name yet: call it first, or track it in another Network")
         return self._name
 
+    def add_variable(
+        self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=True, constraint=None
+    ):
+        """A Network has the variables of its layers only: RuntimeError."""
+        raise RuntimeError(f"A Network has no variables of its own: put {name!r} into a layer, and track that")
+
     def _take_name(self, name):
         self.__dict__["_name"], self.__dict__["_named"] = name, True
 

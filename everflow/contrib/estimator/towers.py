@@ -6,10 +6,12 @@ batch is the loss of the batch, so training is the same.
 
 from __future__ import annotations
 
+import weakref
+
 from everflow.config.experimental import list_physical_devices
 from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.estimator.arguments import check_model_fn, fn_args, named
-from everflow.framework.scopes import device
+from everflow.framework.scopes import device, get_default_graph
 from everflow.losses import Reduction
 from everflow.platform import logging
 from everflow.train.optimizer import Optimizer
@@ -40,6 +42,9 @@ class TowerOptimizer(WrappingOptimizer):
 
     COLLECTION_FOR_GRAPH_STATES = "replicate_model_fn_graph_states"
 
+    # The graphs in which one applied gradients.
+    _used_in: weakref.WeakSet = weakref.WeakSet()
+
     def __init__(self, optimizer_or_optimizer_fn):
         self._optimizer_or_optimizer_fn = optimizer_or_optimizer_fn
 
@@ -51,6 +56,11 @@ class TowerOptimizer(WrappingOptimizer):
             self._optimizer_or_optimizer_fn = made = made()
         return made
 
+    @staticmethod
+    def has_been_used():
+        """Whether one of this kind applied gradients in the default graph."""
+        return get_default_graph() in TowerOptimizer._used_in
+
     def get_name(self, *args, **kwargs):
         """Its name."""
         return self._opt.get_name(*args, **kwargs)
@@ -61,4 +71,5 @@ class TowerOptimizer(WrappingOptimizer):
 
     def apply_gradients(self, grads_and_vars, global_step=None, **kwargs):
         """Apply gradients, as it does."""
+        self._used_in.add(get_default_graph())
         return self._opt.apply_gradients(grads_and_vars, global_step=global_step, **kwargs)

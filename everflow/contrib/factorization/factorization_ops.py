@@ -104,6 +104,25 @@ class WALSModel:
     >>> session.run(row_update)
     """
 
+    @classmethod
+    def scatter_update(cls, factor, indices, values, sharding_func, name=None):
+        """An op that writes rows of a factor that may be in several variables.
+
+        Args:
+            factor: The variables.
+            indices: The numbers of rows, in the whole factor.
+            values: The rows.
+            sharding_func: `fn(indices)` with the number of the variable and the row in it, for each.
+            name: The name of the operation in the graph.
+        """
+        if len(factor) == 1:
+            return state.scatter_update(factor[0], indices, values, name=name).op
+        shards, rows = sharding_func(indices)
+        rows = array.dynamic_partition(rows, shards, len(factor))
+        values = array.dynamic_partition(values, shards, len(factor))
+        written = [state.scatter_update(*parts) for parts in zip(factor, rows, values, strict=True)]
+        return group(*written, name=name)
+
     def __init__(
         self,
         input_rows,

@@ -50,6 +50,14 @@ class KernelLinearClassifier(TellsClasses, _Linear):
         head = multi_class_head(n_classes, weight_column_name=weight_column_name)
         super().__init__(head, [*plain, *mapped], model_dir=model_dir, optimizer=optimizer, config=config)
 
+    def predict_classes(self, input_fn=None):
+        """The class of each example."""
+        return super().predict_classes(input_fn=input_fn)
+
+    def predict_proba(self, input_fn=None):
+        """The probabilities of the classes for each example."""
+        return super().predict_proba(input_fn=input_fn)
+
     def _draw(self, features, labels, mode, config):
         features = dict(features)
         for column, mappers in self._kernel_mappers.items():

@@ -7,6 +7,7 @@ import contextlib
 
 import numpy as np
 
+from everflow.contrib.learn import bundle_export
 from everflow.contrib.learn.input_arrays import ArrayFeeder
 from everflow.contrib.learn.metric_spec import metric_ops
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
@@ -62,7 +63,7 @@ class BaseEstimator(Trainable, Evaluable):
     def __init__(self, model_dir=None, config=None):
         self._config = config or RunConfig()
         self._metrics = None
-        self._labels_seen = None
+        self._labels_seen = self._features_seen = None
         self._core = core.Estimator(self._spec, model_dir=model_dir, config=self._config)
 
     config = property(lambda self: self._core.config)
@@ -82,6 +83,7 @@ class BaseEstimator(Trainable, Evaluable):
         # Model functions of that time made a loss in any mode: they get placeholders like the labels of `fit`.
         if mode != ModeKeys.INFER:
             self._labels_seen = nest.map_structure(_spec_of, labels)
+            self._features_seen = nest.map_structure(_spec_of, features)
         elif labels is None:
             labels = nest.map_structure(_placeholder_like, self._labels_seen)
         ops = self._model_ops(features, labels, mode, config)
@@ -149,6 +151,50 @@ class BaseEstimator(Trainable, Evaluable):
             raise NotFittedError(f"Couldn't find trained model at {self.model_dir}.")
 
     # --- exporting
+
+    def export(
+        self,
+        export_dir,
+        input_fn=bundle_export._default_input_fn,
+        input_feature_key=None,
+        use_deprecated_input_fn=True,
+        signature_fn=None,
+        prediction_key=None,
+        default_batch_size=1,
+        exports_to_keep=None,
+        checkpoint_path=None,
+    ):
+        """Write the newest model as a session bundle into a folder of the step's number; gives its path as bytes.
+
+        Args:
+            export_dir: The folder of all exports.
+            input_fn: `fn(estimator, examples)` with features; unless `use_deprecated_input_fn`, `fn()` with features and
+                labels.
+            input_feature_key: The feature that serialized Examples are fed to.
+            use_deprecated_input_fn: Whether `input_fn` takes the estimator and a tensor of serialized Examples.
+            signature_fn: `fn(examples, features, predictions)` with the signature, and others by name.
+            prediction_key: Which of the predictions is answered; all by default.
+            default_batch_size: The size of the batch of Examples, where a placeholder is made for them.
+            exports_to_keep: How many exports stay; all by default.
+            checkpoint_path: The checkpoint; the newest by default.
+        """
+        return bundle_export.export_bundle(
+            self,
+            export_dir,
+            signature_fn=signature_fn,
+            input_fn=input_fn,
+            default_batch_size=default_batch_size,
+            exports_to_keep=exports_to_keep,
+            input_feature_key=input_feature_key,
+            use_deprecated_input_fn=use_deprecated_input_fn,
+            prediction_key=prediction_key,
+            checkpoint_path=checkpoint_path,
+        )
+
+    def _predictions_of(self, features):
+        """The predictions of features, drawn into the default graph."""
+        labels = nest.map_structure(_placeholder_like, self._labels_seen)
+        return self._model_ops(features, labels, ModeKeys.INFER, self.config).predictions
 
     def export_savedmodel(
         self,

@@ -32,10 +32,12 @@ class Head(abc.ABC):
     sdca_loss = None
 
     def __init__(self, logits_dimension, label_name, weight_column_name, head_name):
-        self.logits_dimension = logits_dimension
+        self._logits_dimension = logits_dimension
         self._label_name = label_name
         self._weight_column_name = weight_column_name
         self.head_name = head_name
+
+    logits_dimension = property(lambda self: self._logits_dimension, doc="How many logits it takes for an example.")
 
     def create_model_fn_ops(
         self, features, mode, labels=None, train_op_fn=None, logits=None, logits_input=None, scope=None
@@ -122,14 +124,15 @@ class RegressionHead(Head):
         super().__init__(label_dimension, label_name, weight_column_name, head_name)
         self.sdca_loss = sdca_loss
         self._losses_of = losses or (lambda logits, labels: math.squared_difference(logits, labels))
-        self._link_fn = link_fn or (lambda logits: logits)
+        self._link_fn = link_fn or array.identity
 
     def _losses(self, logits, labels):
         return self._losses_of(logits, math.cast(labels, dtypes.float32))
 
     def _predictions(self, logits):
-        scores = self._link_fn(logits)
-        return {PredictionKey.SCORES: array.squeeze(scores, axis=[1]) if self.logits_dimension == 1 else scores}
+        if self.logits_dimension == 1:
+            logits = array.squeeze(logits, axis=[1], name=PredictionKey.SCORES)
+        return {PredictionKey.SCORES: self._link_fn(logits)}
 
     def _output(self, predictions):
         return ProblemType.LINEAR_REGRESSION, predictions
@@ -160,10 +163,11 @@ class MultiClassHead(Head):
         return ids
 
     def _predictions(self, logits):
+        classes = self._classes(math.argmax(logits, 1, name=PredictionKey.CLASSES))
         return {
             PredictionKey.LOGITS: logits,
-            PredictionKey.PROBABILITIES: nn.softmax(logits, name="probabilities"),
-            PredictionKey.CLASSES: self._classes(math.argmax(logits, 1)),
+            PredictionKey.PROBABILITIES: nn.softmax(logits, name=PredictionKey.PROBABILITIES),
+            PredictionKey.CLASSES: classes,
         }
 
     def _output(self, predictions):
@@ -197,9 +201,9 @@ class BinaryHead(MultiClassHead):
         both = array.concat((array.zeros_like(logits), logits), 1)
         return {
             PredictionKey.LOGITS: logits,
-            PredictionKey.LOGISTIC: math.sigmoid(logits),
-            PredictionKey.PROBABILITIES: nn.softmax(both),
-            PredictionKey.CLASSES: self._classes(math.argmax(both, 1)),
+            PredictionKey.LOGISTIC: math.sigmoid(logits, name=PredictionKey.LOGISTIC),
+            PredictionKey.PROBABILITIES: nn.softmax(both, name=PredictionKey.PROBABILITIES),
+            PredictionKey.CLASSES: self._classes(math.argmax(both, 1, name=PredictionKey.CLASSES)),
         }
 
     def _metrics(self, loss, predictions, labels, weights):
@@ -236,8 +240,8 @@ class MultiLabelHead(Head):
     def _predictions(self, logits):
         return {
             PredictionKey.LOGITS: logits,
-            PredictionKey.PROBABILITIES: math.sigmoid(logits),
-            PredictionKey.CLASSES: math.cast(logits > 0, dtypes.int64),
+            PredictionKey.PROBABILITIES: math.sigmoid(logits, name=PredictionKey.PROBABILITIES),
+            PredictionKey.CLASSES: math.cast(logits > 0, dtypes.int64, name=PredictionKey.CLASSES),
         }
 
     def _metrics(self, loss, predictions, labels, weights):

@@ -225,3 +225,61 @@ class ValidationMonitor(EveryN):
         if self._early_stopped:
             logging.info("Stopping. Best step: %d with %s = %s.", self._best_step, self._metric, self._best_value)
         return self._early_stopped
+
+
+class ExportMonitor(EveryN):
+    """Exports the newest checkpoint while training, and at the end.
+
+    Args:
+        every_n_steps: After how many steps it exports again.
+        export_dir: The folder of all exports.
+        input_fn: `fn(estimator, examples)` with features, or with `input_feature_key` `fn()` with features and labels.
+        input_feature_key: The feature that serialized Examples are fed to.
+        exports_to_keep: How many exports stay.
+        signature_fn: `fn(examples, features, predictions)` with the signature, and others by name.
+        default_batch_size: The size of the batch of Examples, where a placeholder is made for them.
+    """
+
+    def __init__(
+        self,
+        every_n_steps,
+        export_dir,
+        input_fn=None,
+        input_feature_key=None,
+        exports_to_keep=5,
+        signature_fn=None,
+        default_batch_size=1,
+    ):
+        super().__init__(every_n_steps=every_n_steps)
+        self._export_dir, self._exports_to_keep = export_dir, exports_to_keep
+        self._settings = {
+            "input_fn": input_fn,
+            "input_feature_key": input_feature_key,
+            "use_deprecated_input_fn": input_fn is None,
+            "signature_fn": signature_fn,
+            "default_batch_size": default_batch_size,
+        }
+        self._last_export_dir = None
+
+    export_dir = property(lambda self: self._export_dir, doc="The folder of all exports.")
+    exports_to_keep = property(lambda self: self._exports_to_keep, doc="How many exports stay.")
+    signature_fn = property(lambda self: self._settings["signature_fn"], doc="What makes the signature.")
+    last_export_dir = property(lambda self: self._last_export_dir, doc="The last export, or None.")
+
+    def every_n_step_end(self, step, outputs):
+        super().every_n_step_end(step, outputs)
+        self._export()
+
+    def end(self, session=None):
+        super().end(session=session)
+        if latest_checkpoint(self._estimator.model_dir) is not None:
+            self._export()
+
+    def _export(self):
+        try:
+            self._last_export_dir = self._estimator.export(
+                self._export_dir, exports_to_keep=self._exports_to_keep, **self._settings
+            )
+        except RuntimeError as error:
+            # The newest checkpoint is exported already: steps are not saved as often as they are looked at.
+            logging.info("Skipping exporting because the existing checkpoint has already been exported. %s", error)

@@ -10,6 +10,7 @@ import numpy as np
 
 from everflow.contrib.learn.model_monitors import (
     CheckpointSaver,
+    ExportMonitor,
     GraphDump,
     StepCounter,
     SummarySaver,
@@ -29,6 +30,7 @@ __all__ = [
     "CaptureVariable",
     "CheckpointSaver",
     "EveryN",
+    "ExportMonitor",
     "GraphDump",
     "LoggingTrainable",
     "NanLoss",

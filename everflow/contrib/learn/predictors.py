@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.learn import bundle_export
 from everflow.contrib.learn.model_ops import PredictionKey
 
 
@@ -15,6 +16,28 @@ class _Predicts:
     """`predict` gives one of a model's outputs, that of `_key`, unless it is asked for others."""
 
     _key: str
+
+    def export(
+        self,
+        export_dir,
+        input_fn=None,
+        input_feature_key=None,
+        use_deprecated_input_fn=True,
+        signature_fn=None,
+        default_batch_size=1,
+        exports_to_keep=None,
+    ):
+        """Write the newest model as a session bundle that answers with probabilities, or with a number."""
+        return super().export(
+            export_dir,
+            input_fn,
+            input_feature_key,
+            use_deprecated_input_fn,
+            signature_fn or self._signature_fn,
+            self._exported_key,
+            default_batch_size,
+            exports_to_keep,
+        )
 
     def predict(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True):
         """The class, or number, of each example, or dicts of what `outputs` asks for."""
@@ -39,6 +62,8 @@ class PredictsClasses(TellsClasses, _Predicts):
     """Of classifiers."""
 
     _key = PredictionKey.CLASSES
+    _exported_key = PredictionKey.PROBABILITIES
+    _signature_fn = staticmethod(bundle_export.classification_signature_fn_with_prob)
 
 
 class TellsScores:
@@ -52,4 +77,5 @@ class TellsScores:
 class PredictsScores(TellsScores, _Predicts):
     """Of regressors."""
 
-    _key = PredictionKey.SCORES
+    _key = _exported_key = PredictionKey.SCORES
+    _signature_fn = staticmethod(bundle_export.regression_signature_fn)

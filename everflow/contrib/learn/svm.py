@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.learn import bundle_export
 from everflow.contrib.learn.linear import _Linear
 from everflow.contrib.learn.model_ops import PredictionKey
 from everflow.contrib.learn.predictors import TellsClasses, picked
@@ -44,6 +45,28 @@ class SVM(TellsClasses, _Linear):
             optimizer=optimizer,
             config=config,
             feature_engineering_fn=feature_engineering_fn,
+        )
+
+    def export(self, export_dir, signature_fn=None, input_fn=None, default_batch_size=1, exports_to_keep=None):
+        """Write the newest model as a session bundle that answers with classes."""
+        return self.export_with_defaults(
+            export_dir=export_dir,
+            signature_fn=signature_fn,
+            input_fn=input_fn,
+            default_batch_size=default_batch_size,
+            exports_to_keep=exports_to_keep,
+        )
+
+    def export_with_defaults(
+        self, export_dir, signature_fn=None, input_fn=None, default_batch_size=1, exports_to_keep=None
+    ):
+        """The same."""
+        return super().export(
+            export_dir=export_dir,
+            signature_fn=signature_fn or bundle_export.classification_signature_fn,
+            input_fn=input_fn,
+            default_batch_size=default_batch_size,
+            exports_to_keep=exports_to_keep,
         )
 
     def predict_proba(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True):

@@ -4,7 +4,7 @@
 
 from everflow.contrib.timeseries import saved_model_utils
 from everflow.contrib.timeseries.ar_model import ARModel
-from everflow.contrib.timeseries.estimators import ARRegressor, TimeSeriesRegressor
+from everflow.contrib.timeseries.estimators import ARRegressor, StructuralEnsembleRegressor, TimeSeriesRegressor
 from everflow.contrib.timeseries.feature_keys import FilteringResults, TrainEvalFeatures
 from everflow.contrib.timeseries.head import OneShotPredictionHead
 from everflow.contrib.timeseries.input_pipeline import (

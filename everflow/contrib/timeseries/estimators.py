@@ -7,7 +7,15 @@ import functools
 from everflow.contrib.timeseries import ar_model
 from everflow.contrib.timeseries.feature_keys import FilteringFeatures
 from everflow.contrib.timeseries.head import OneShotPredictionHead, TimeSeriesRegressionHead, state_to_dictionary
-from everflow.contrib.timeseries.state_management import FilteringOnlyStateManager, PassthroughStateManager
+from everflow.contrib.timeseries.state_management import (
+    ChainingStateManager,
+    FilteringOnlyStateManager,
+    PassthroughStateManager,
+)
+from everflow.contrib.timeseries.state_space_models.configuration import StateSpaceModelConfiguration
+from everflow.contrib.timeseries.state_space_models.filtering_postprocessor import StateInterpolatingAnomalyDetector
+from everflow.contrib.timeseries.state_space_models.state_space_model import StateSpaceModel
+from everflow.contrib.timeseries.state_space_models.structural_ensemble import MultiResolutionStructuralEnsemble
 from everflow.contrib.timeseries.statistics import InputStatisticsFromMiniBatch
 from everflow.estimator.canned.optimizers import get_optimizer_instance
 from everflow.estimator.estimator import Estimator
@@ -20,6 +28,7 @@ from everflow.ops.array.constants import placeholder, placeholder_with_default
 from everflow.ops.io.examples import FixedLenFeature, parse_example
 from everflow.ops.variables.variable import global_variables, local_variables, variables_initializer
 from everflow.runtime.session import Session
+from everflow.train.adam import AdamOptimizer
 from everflow.train.adaptive import AdagradOptimizer
 
 _TIMES, _VALUES = FilteringFeatures.TIMES, FilteringFeatures.VALUES
@@ -261,3 +270,96 @@ class LSTMAutoRegressor(TimeSeriesRegressor):
             model_dir=model_dir,
             config=config,
         )
+
+
+class StateSpaceRegressor(TimeSeriesRegressor):
+    """An estimator of a state space model; states go from window to window.
+
+    Args:
+        model: A `StateSpaceModel`.
+        state_manager: Where states come from; kept from window to window by default.
+        optimizer: What trains it; Adam by default.
+        model_dir: The folder of checkpoints and event files.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        head_type: What makes losses, metrics and exports.
+    """
+
+    def __init__(
+        self,
+        model,
+        state_manager=None,
+        optimizer=None,
+        model_dir=None,
+        config=None,
+        head_type=TimeSeriesRegressionHead,
+    ):
+        if not isinstance(model, StateSpaceModel):
+            raise ValueError(f"A StateSpaceRegressor needs a StateSpaceModel, not {type(model).__name__}")
+        super().__init__(
+            model=model,
+            state_manager=ChainingStateManager() if state_manager is None else state_manager,
+            optimizer=AdamOptimizer(0.02) if optimizer is None else optimizer,
+            model_dir=model_dir,
+            config=config,
+            head_type=head_type,
+        )
+
+
+class StructuralEnsembleRegressor(StateSpaceRegressor):
+    """Level, trend, autoregression, moving average and cycles, learnt together.
+
+    Args:
+        periodicities: How many steps the periods of the series have, a number or a list of them.
+        num_features: How many values a step has.
+        cycle_num_latent_values: How many values are kept of a cycle, an odd number or a list of them for all cycles.
+        moving_average_order: On the noise of how many earlier steps values depend.
+        autoregressive_order: On how many earlier values they depend.
+        exogenous_feature_columns: Feature columns of what else is known of each step.
+        exogenous_update_condition: `fn(times, features)` that says whether a step's further features count.
+        dtype: The type of values.
+        anomaly_prior_probability: How likely a value is an outlier; None if there are none.
+        optimizer: What trains it; Adam by default.
+        model_dir: The folder of checkpoints and event files.
+        config: A `tf.estimator.RunConfig`: where and how to run.
+        head_type: What makes losses, metrics and exports.
+
+    Example:
+        >>> regressor = tf.contrib.timeseries.StructuralEnsembleRegressor(
+        ...     periodicities=12, num_features=1, cycle_num_latent_values=5, model_dir="series")
+        >>> regressor.model_dir
+        'series'
+    """
+
+    def __init__(
+        self,
+        periodicities,
+        num_features,
+        cycle_num_latent_values=11,
+        moving_average_order=4,
+        autoregressive_order=0,
+        exogenous_feature_columns=None,
+        exogenous_update_condition=None,
+        dtype=dtypes.float64,
+        anomaly_prior_probability=None,
+        optimizer=None,
+        model_dir=None,
+        config=None,
+        head_type=TimeSeriesRegressionHead,
+    ):
+        outliers = None
+        if anomaly_prior_probability is not None:
+            outliers = StateInterpolatingAnomalyDetector(anomaly_prior_probability=anomaly_prior_probability)
+        model = MultiResolutionStructuralEnsemble(
+            cycle_num_latent_values=cycle_num_latent_values,
+            moving_average_order=moving_average_order,
+            autoregressive_order=autoregressive_order,
+            periodicities=periodicities,
+            configuration=StateSpaceModelConfiguration(
+                num_features=num_features,
+                dtype=dtype,
+                filtering_postprocessor=outliers,
+                exogenous_feature_columns=exogenous_feature_columns,
+                exogenous_update_condition=exogenous_update_condition,
+            ),
+        )
+        super().__init__(model=model, optimizer=optimizer, model_dir=model_dir, config=config, head_type=head_type)

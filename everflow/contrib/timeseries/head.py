@@ -124,7 +124,7 @@ class TimeSeriesRegressionHead:
             filtered = self.create_loss(gathered, ModeKeys.EVAL)
         with variable_scope("model", use_resource=True, reuse=True):
             cold = {name: value for name, value in gathered.items() if name != State.STATE_TUPLE}
-            begun = self.state_manager.define_loss(self.model, cold, ModeKeys.EVAL)
+            begun = self.model.define_loss(features=cold, mode=ModeKeys.EVAL)
         return EstimatorSpec(
             mode=ModeKeys.PREDICT,
             export_outputs={
@@ -187,6 +187,8 @@ class OneShotPredictionHead(TimeSeriesRegressionHead):
         seen_length = array.shape(features[_VALUES])[1]
         seen, following = {}, {}
         for name, value in features.items():
+            if name.startswith(State.STATE_PREFIX):
+                continue  # A series begins anew.
             seen[name] = value[:, :seen_length]
             if name != _VALUES:
                 following[name] = value[:, seen_length:]
@@ -195,12 +197,10 @@ class OneShotPredictionHead(TimeSeriesRegressionHead):
         with variable_scope("model", use_resource=True, reuse=True):
             following[State.STATE_TUPLE] = state
             predictions = self.model.predict(features=following)
-            times = following[_TIMES]
-        predictions[PredictionResults.TIMES] = times
         return EstimatorSpec(
             mode=ModeKeys.PREDICT,
             export_outputs={SavedModelLabels.PREDICT: _NoStatePredictOutput(predictions)},
-            predictions=predictions,
+            predictions={**predictions, PredictionResults.TIMES: following[_TIMES]},
         )
 
 

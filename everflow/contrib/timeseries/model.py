@@ -14,6 +14,7 @@ from everflow.ops import array, math
 from everflow.ops.array.constants import constant, placeholder
 from everflow.ops.control_flow import while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.ops.variables.scope import AUTO_REUSE, variable_scope
 
 # loss: a scalar. end_state: the state after the batch. predictions: by name. prediction_times: `[batch, steps]`.
 ModelOutputs = collections.namedtuple("ModelOutputs", ["loss", "end_state", "predictions", "prediction_times"])
@@ -127,9 +128,10 @@ def _further(features):
 
 
 def _in_a_row(value):
-    """`[batch, steps, ...]` as `[batch * steps, ...]`."""
+    """`[batch, steps, ...]` as `[batch * steps, ...]`, with a last dimension that columns can look at."""
     shape = array.shape(value)
-    return array.reshape(value, array.concat([[shape[0] * shape[1]], shape[2:]], axis=0))
+    rows = array.reshape(value, array.concat([[shape[0] * shape[1]], shape[2:]], axis=0))
+    return rows[:, None] if rows.shape.ndims == 1 else rows
 
 
 class SequentialTimeSeriesModel(TimeSeriesModel):
@@ -192,14 +194,13 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         """Called before a batch is gone through: a place to compute what its steps share."""
 
     def get_batch_loss(self, features, mode, state):
-        per_step, states = self.per_step_batch_loss(features, mode, state)
-        times, values = features[TrainEvalFeatures.TIMES], features[TrainEvalFeatures.VALUES]
-        loss = per_step.pop("loss")
-        total = math.reduce_sum(loss) / math.cast(math.reduce_prod(array.shape(times)), dtype=self.dtype)
-        total += self._loss_additions(times, values, mode)
-        end_state = nest.map_structure(lambda steps: steps[:, -1], states)
-        predictions = {**per_step, "observed": values}
-        return ModelOutputs(loss=total, end_state=end_state, predictions=predictions, prediction_times=times)
+        loss, states, predictions = self.per_step_batch_loss(features, mode, state)
+        return ModelOutputs(
+            loss=loss,
+            end_state=nest.map_structure(lambda steps: steps[:, -1], states),
+            predictions={**predictions, "observed": features[TrainEvalFeatures.VALUES]},
+            prediction_times=features[TrainEvalFeatures.TIMES],
+        )
 
     def _apply_exogenous_update(self, current_times, step_number, state, raw_features, embedded_exogenous_regressors):
         """The state after a step's further features, for the series whose condition holds."""
@@ -208,12 +209,14 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
             return self._exogenous_input_step(current_times, current, state)
         after = self._exogenous_input_step(current_times, current, state)
         here = {name: value[:, step_number] for name, value in raw_features.items()}
-        chosen = self._exogenous_update_condition(current_times, here)
         parts = zip(nest.flatten(after), nest.flatten(state), strict=True)
-        return nest.pack_sequence_as(state, [array.where(chosen, new, old) for new, old in parts])
+        return nest.pack_sequence_as(
+            state,
+            [array.where(self._exogenous_update_condition(current_times, here), new, old) for new, old in parts],
+        )
 
     def per_step_batch_loss(self, features, mode, state):
-        """({name: `[batch, steps, ...]`} of losses and train outputs, states of all steps)."""
+        """(loss of the batch, states of all steps, {name: `[batch, steps, ...]`} of train outputs)."""
         self._check_graph_initialized()
         times, values = features[TrainEvalFeatures.TIMES], features[TrainEvalFeatures.VALUES]
         if self._normalize_features:
@@ -221,14 +224,16 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         exogenous = self._exogenous(times, features)
 
         def step(step_number, current_times, state):
-            current_values = values[:, step_number, :]
             state = self._imputation_step(current_times, state)
+            current_values = values[:, step_number, :]
             state = exogenous(current_times, step_number, state)
             state, predictions = self._prediction_step(current_times, state)
             return self._filtering_step(current_times, current_values, state, predictions)
 
         states, outputs = self._state_update_loop(times, state, step, ["loss", *self._train_output_names])
-        return self._in_units(outputs), states
+        loss = math.reduce_sum(outputs.pop("loss")) / math.cast(math.reduce_prod(array.shape(times)), dtype=self.dtype)
+        loss += self._loss_additions(times, values, mode)
+        return loss, states, self._in_units(outputs)
 
     def _exogenous(self, times, features):
         """`fn(times, step_number, state)` that brings in further features where there are any."""
@@ -276,7 +281,8 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         output_arrays = [kept(self.dtype) for _ in outputs]
 
         def step(step_number, flat_state, state_arrays, output_arrays):
-            with name_scope("state_update_step"):
+            # Variables that steps make are those of the first.
+            with variable_scope("state_update_step", reuse=AUTO_REUSE):
                 current = nest.pack_sequence_as(state, flat_state)
                 new_state, found = state_update_fn(step_number, times[:, step_number], current)
                 new_flat = nest.flatten(new_state)

@@ -1,8 +1,18 @@
-"""The times of a prediction."""
+"""The times of a batch and of a prediction."""
 
 from __future__ import annotations
 
 import numpy as np
+
+
+def batch_start_time(times):
+    """The first time of each series, `[batch]`."""
+    return times[:, 0]
+
+
+def batch_end_time(times):
+    """The last time of each series, `[batch]`."""
+    return times[:, -1]
 
 
 def times_after(previous_times, steps=None, times=None):

@@ -137,11 +137,12 @@ def _concat_grad_of_slices(grad, parts, axis, where):
     if static is None:
         raise ValueError(f"Slices can only be split along an axis that is known while building; {axis.name} isn't")
     if static < 0:
-        if parts[0].shape.rank is None:
+        rank = constant_value(array.rank(parts[0]))
+        if rank is None:
             raise ValueError(
                 f"Slices can't be split along axis {static}: the rank of {parts[0].name} is unknown; count from 0"
             )
-        static %= parts[0].shape.rank
+        static = static % rank  # not in place: the graph's own constant
     sizes = [array.shape(t) for t in parts]
     grads = []
     if static > 0:

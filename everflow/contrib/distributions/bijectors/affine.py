@@ -84,7 +84,8 @@ class Affine(AffineLinearOperator):
         def make_scale():
             if multiple_only:
                 if scale_identity_multiplier is not None:
-                    self._multiplier = convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
+                    self._multiplier = convert_to_tensor(scale_identity_multiplier, name="identity_multiplier")
+                    EventMatrices(0)  # TensorFlow's graphs have it
                 return None
             perturbed = scale_perturb_diag, scale_perturb_factor
             return scale_operator(scale_identity_multiplier, scale_diag, scale_tril, *perturbed, validate_args)
@@ -93,19 +94,24 @@ class Affine(AffineLinearOperator):
         self._setup(shift, make_scale, values, validate_args, name)
 
     def _forward(self, x):
-        y = super()._forward(x) if self._multiplier is None else x * self._multiplier[..., None]
+        y = super()._forward(x) if self._multiplier is None else x * self._per_event(self._multiplier)
         return y + self.shift if self._multiplier is not None and self.shift is not None else y
 
     def _inverse(self, y):
         if self._multiplier is None:
             return super()._inverse(y)
-        return (y if self.shift is None else y - self.shift) / self._multiplier[..., None]
+        return (y if self.shift is None else y - self.shift) / self._per_event(self._multiplier)
 
     def _forward_log_det_jacobian(self, x):
         if self._multiplier is None:
             return super()._forward_log_det_jacobian(x)
         size = math.cast(array.shape(x)[-1], x.dtype.base_dtype)
         return math.log(math.abs(self._multiplier)) * size
+
+    @staticmethod
+    def _per_event(multiplier):
+        """Multipliers of a batch with an axis for the entries of events."""
+        return multiplier if multiplier.shape.ndims == 0 else multiplier[..., None]
 
 
 def scale_operator(

@@ -156,8 +156,7 @@ class Bijector:
             try:
                 log_det = self._summed(y, self._inverse_log_det_jacobian(y, **kwargs), ndims, "inverse")
             except NotImplementedError as missing:
-                x = self._known["inverse"].get((y, key[1]))
-                x = self._inverse(y, **kwargs) if x is None else x
+                x = self._mapped(y, "inverse", "forward", self._inverse, kwargs)
                 found = _or_else(missing, lambda: self._forward_log_det_jacobian(x, **kwargs))
                 log_det = self._summed(x, -found, ndims, "forward")
             return self._kept(event_ndims, log_det, self._known["inverse"].get((y, key[1])), y, key)
@@ -175,8 +174,7 @@ class Bijector:
             try:
                 log_det = self._summed(x, -self._forward_log_det_jacobian(x, **kwargs), ndims, "forward")
             except NotImplementedError as missing:
-                y = self._known["forward"].get((x, key[1]))
-                y = self._forward(x, **kwargs) if y is None else y
+                y = self._mapped(x, "forward", "inverse", self._forward, kwargs)
                 found = _or_else(missing, lambda: self._inverse_log_det_jacobian(y, **kwargs))
                 log_det = self._summed(y, found, ndims, "inverse")
             return -self._kept(event_ndims, log_det, x, self._known["forward"].get((x, key[1])), key)

@@ -229,6 +229,8 @@ class AbsoluteValue(Bijector):
     """`y = |x|`; its inverse gives both values that it may have come from."""
 
     def __init__(self, validate_args=False, name="absolute_value"):
+        with self._init_scope(name, []):  # TensorFlow's graphs count it
+            pass
         super().__init__(forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args, name=name)
 
     def _forward(self, x):
@@ -309,7 +311,7 @@ class Gumbel(Bijector):
     scale = property(lambda self: self._scale, doc="The scale.")
 
     def _forward(self, x):
-        return math.exp(-math.exp(-(x - self.loc) / self.scale))
+        return math.exp(-math.exp(-((x - self.loc) / self.scale)))
 
     def _inverse(self, y):
         return self.loc - self.scale * math.log(-math.log(y))

@@ -241,7 +241,9 @@ class BatchNormalization(Bijector):
         if not isinstance(self.batchnorm, layers.BatchNormalization):
             raise ValueError(f"batchnorm_layer must be a tf.layers.BatchNormalization, not {batchnorm_layer!r}")
         self._training = training
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        axes = self.batchnorm.axis
+        normalized = len(axes) if isinstance(axes, (list, tuple)) else 1
+        super().__init__(forward_min_event_ndims=normalized, validate_args=validate_args, name=name)
 
     def _axes(self, x):
         ndims = x.shape.ndims
@@ -252,16 +254,21 @@ class BatchNormalization(Bijector):
     def _forward(self, y):
         if not self.batchnorm.built:
             self.batchnorm.build(y.shape)
-        _, kept = self._axes(y)
-        shape = [y.shape.size(i) if i in kept else 1 for i in range(y.shape.ndims)]
         norm = self.batchnorm
-        given = {"mean": norm.moving_mean, "variance": norm.moving_variance, "gamma": norm.gamma, "beta": norm.beta}
-        around = {name: None if value is None else array.reshape(value, shape) for name, value in given.items()}
-        if around["beta"] is not None:
-            y = y - around["beta"]
-        if around["gamma"] is not None:
-            y = y / around["gamma"]
-        return y * math.sqrt(around["variance"] + self.batchnorm.epsilon) + around["mean"]
+        with name_scope("undo_batchnorm", values=[y]):
+            rescale = math.sqrt(self._around(norm.moving_variance, y) + norm.epsilon)
+            if norm.gamma is not None:
+                rescale = rescale / self._around(norm.gamma, y)
+            scaled = y * rescale
+            mean = self._around(norm.moving_mean, y)
+            return scaled + (mean if norm.beta is None else mean - self._around(norm.beta, y) * rescale)
+
+    def _around(self, value, y):
+        """A variable of the layer in a shape that goes with `y`: as it is for a last axis."""
+        _, kept = self._axes(y)
+        if kept == [y.shape.ndims - 1]:
+            return value
+        return array.reshape(value, [y.shape.size(i) if i in kept else 1 for i in range(y.shape.ndims)])
 
     def _inverse(self, y):
         return self.batchnorm.apply(y, training=self._training)
@@ -277,5 +284,7 @@ class BatchNormalization(Bijector):
             log_variance = math.log(self.batchnorm.moving_variance + self.batchnorm.epsilon)
         else:
             log_variance = math.log(moments(y, axes)[1] + self.batchnorm.epsilon)
-        log_gamma = math.log(self.batchnorm.gamma) if self.batchnorm.gamma is not None else 0.0
-        return array.ones_like(y) * (log_gamma - 0.5 * log_variance)
+        log_gamma = 0.0
+        if self.batchnorm.gamma is not None:
+            log_gamma = math.reduce_sum(math.log(self.batchnorm.gamma))
+        return log_gamma - 0.5 * math.reduce_sum(log_variance)

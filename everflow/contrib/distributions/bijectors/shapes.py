@@ -206,16 +206,21 @@ class CholeskyOuterProduct(Bijector):
         super().__init__(forward_min_event_ndims=2, validate_args=validate_args, name=name)
 
     def _forward(self, x):
-        return math.matmul(x, x, adjoint_b=True)
+        lower = array.matrix_band_part(x, -1, 0)
+        return math.matmul(lower, lower, adjoint_b=True)
 
     def _inverse(self, y):
         return linalg.cholesky(y)
 
     def _forward_log_det_jacobian(self, x):
         diag = array.matrix_diag_part(x)
-        n = diag.shape.size(-1)
-        exponents = np.linspace(n, 1, n).astype(x.dtype.as_numpy_dtype)
-        return math.reduce_sum(exponents * math.log(diag), axis=-1) + n * np.log(2.0)
+        n, alone = diag.shape.size(-1), x.shape.ndims == 2
+        if alone:
+            diag = diag[None, :]
+        exponents = math.cast(math.linspace(float(n), 1.0, n), x.dtype)
+        weighted = array.squeeze(math.matmul(math.log(diag), exponents[..., None]), axis=-1)
+        found = n * np.log(2.0) + weighted
+        return array.squeeze(found, axis=0) if alone else found
 
 
 class MatrixInverseTriL(Bijector):
@@ -225,18 +230,17 @@ class MatrixInverseTriL(Bijector):
         super().__init__(forward_min_event_ndims=2, validate_args=validate_args, name=name)
 
     def _forward(self, x):
-        unit = linalg.eye(array.shape(x)[-1], batch_shape=array.shape(x)[:-2], dtype=x.dtype)
+        shape = array.shape(x)
+        unit = linalg.eye(shape[-1], batch_shape=shape[:-2], dtype=x.dtype)
         return linalg.matrix_triangular_solve(x, unit)
 
     def _inverse(self, y):
         return self._forward(y)
 
     def _forward_log_det_jacobian(self, x):
+        # What TensorFlow has; a triangular matrix alone would make it -(size + 1).
         size = math.cast(array.shape(x)[-1], x.dtype)
-        return -(size + 1.0) * math.reduce_sum(math.log(math.abs(array.matrix_diag_part(x))), axis=-1)
-
-    def _inverse_log_det_jacobian(self, y):
-        return self._forward_log_det_jacobian(y)
+        return -2.0 * size * math.reduce_sum(math.log(math.abs(array.matrix_diag_part(x))), axis=-1)
 
 
 class TransformDiagonal(Bijector):
