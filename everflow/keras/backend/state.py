@@ -116,7 +116,8 @@ def reset_uids():
 
 def unique_object_name(name, name_uid_map=None, avoid_names=None, namespace="", zero_based=False):
     """A name of the form `name_2` that is new in the current graph; with `zero_based` the first one has no number."""
-    counts = state_of().name_counts if name_uid_map is None else name_uid_map
+    # Layers that run at once are counted with the default graph, too.
+    counts = state_of(get_default_graph()).name_counts if name_uid_map is None else name_uid_map
     avoid = avoid_names or ()
     while True:
         number = counts[(namespace, name)]

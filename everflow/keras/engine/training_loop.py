@@ -114,6 +114,8 @@ def _is_validated(frequency, epoch):
         if frequency < 1:
             raise ValueError("`validation_freq` can not be less than 1.")
         return number % frequency == 0
+    if not hasattr(frequency, "__contains__"):
+        raise ValueError(f"`validation_freq` is a number of epochs, or a list of some: {frequency!r}")
     return number in frequency
 
 

@@ -123,8 +123,8 @@ def _to_tensor(x: Any, dtype: Any) -> Tensor:
 
 
 def get_default_graph_uid_map() -> dict:
-    """{(namespace, name): how often it was taken} in the graph of models."""
-    return state.state_of().name_counts
+    """{(namespace, name): how often it was taken} in the default graph."""
+    return state.state_of(get_default_graph()).name_counts
 
 
 def global_learning_phase_is_set() -> bool:
