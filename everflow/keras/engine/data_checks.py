@@ -81,7 +81,12 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
             raise ValueError(f'No data provided for "{e.args[0]}". Need data for each key in: {names}') from None
     elif isinstance(data, (list, tuple)) and not is_composite(data):
         arrays = list(data)
-        if len(names) == 1 and arrays and arrays[0] is not None and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0):
+        if (
+            len(names) == 1
+            and arrays
+            and arrays[0] is not None
+            and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0)
+        ):
             # A list of numbers or of rows is the array of the only input.
             arrays = [np.asarray(data)]
         arrays = [as_array(x, rank) for x, rank in itertools.zip_longest(arrays, ranks)][: len(arrays)]

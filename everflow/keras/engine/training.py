@@ -72,6 +72,10 @@ class Model(Compiling, InnerNames, Network):
             raise NotImplementedError("`class_weight` can't be given where a strategy spreads arrays over replicas.")
         if self._spreads_arrays and validated[0]:
             raise ValueError("`validation_split` can't be given where a strategy spreads arrays over replicas.")
+        if in_functions and validated[0] and validated[1]:
+            raise ValueError(
+                "`validation_split` and `validation_data` can't both be given: which is to be validated with?"
+            )
         shared = {"batch_size": batch_size, "class_weight": class_weight, "queue": queue, "in_functions": in_functions}
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         source = batches_of(self, x, y, sample_weight, **steps, shuffle=shuffle, epochs=epochs, **shared)

@@ -149,9 +149,7 @@ class SliceAggregator(Aggregator):
         )
         self._copies.append(is_finished)
 
-    def _slice_assign(
-        self, batch_element: Any, batch_start: int, batch_end: int, is_finished: threading.Event
-    ) -> None:
+    def _slice_assign(self, batch_element: Any, batch_start: int, batch_end: int, is_finished: threading.Event) -> None:
         """Write a batch to its place, in a thread."""
         self.results[batch_start:batch_end] = batch_element
         is_finished.set()
