@@ -37,8 +37,7 @@ def network_config(network):
             if not nest.flatten(node.inbound_layers):
                 continue
             arguments = _plain_arguments(node.arguments or {}, lambda tensor: coordinates(*tensor._keras_history))
-            written = _mapped(lambda tensor: coordinates(*tensor._keras_history, arguments), node.input_tensors)
-            calls.append([written] if isinstance(node.input_tensors, Tensor) else written)
+            calls.append(_written_call(node.input_tensors, coordinates, arguments))
         written = serialize_keras_object(layer)
         kind = {"class_name": written["class_name"], "config": written["config"]}
         layers.append({"name": layer.name, **kind, "inbound_nodes": calls})
@@ -53,6 +52,12 @@ def network_config(network):
 def _nodes_of_its_own(layer):
     """A model's first node is the one from its own inputs to its outputs; it counts, also where it is missing."""
     return 1 if hasattr(layer, "_is_graph_network") else 0
+
+
+def _written_call(inputs, coordinates, arguments):
+    """The inputs of a call by their places, each with the call's other arguments; a single one in a list."""
+    written = _mapped(lambda tensor: coordinates(*tensor._keras_history, arguments), inputs)
+    return [written] if isinstance(inputs, Tensor) else written
 
 
 def _mapped(function, structure):
