@@ -72,6 +72,15 @@ class _DefaultGraphs(_DefaultStack):
             self._bottom = _DefaultGraphs.make_bottom()
         return self._bottom
 
+    def drawn(self) -> Graph:
+        """The innermost graph that is drawn in, also where eager execution was entered since; the lowest if there is none."""
+        for graph in reversed(self._stack):
+            if not graph.executes:
+                return graph
+        if self._bottom is None:
+            self._bottom = _DefaultGraphs.make_bottom()
+        return self._bottom
+
     def reset(self) -> None:
         self._bottom = None
 

@@ -16,6 +16,7 @@ from everflow.framework.functions import FuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import (
+    default_graphs,
     executing_eagerly,
     executing_eagerly_outside_functions,
     get_default_graph,
@@ -116,8 +117,8 @@ def reset_uids():
 
 def unique_object_name(name, name_uid_map=None, avoid_names=None, namespace="", zero_based=False):
     """A name of the form `name_2` that is new in the current graph; with `zero_based` the first one has no number."""
-    # Layers that run at once are counted with the default graph, too.
-    counts = state_of(get_default_graph()).name_counts if name_uid_map is None else name_uid_map
+    # Layers that run at once are counted with the graph around them.
+    counts = state_of(default_graphs.drawn()).name_counts if name_uid_map is None else name_uid_map
     avoid = avoid_names or ()
     while True:
         number = counts[(namespace, name)]

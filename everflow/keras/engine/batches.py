@@ -203,6 +203,8 @@ class GeneratorBatches(Batches):
         count = 0
         for item in itertools.islice(self._items, self.steps):
             if self.for_predict:
+                if isinstance(item, tuple) and len(item) not in (1, 2, 3):
+                    raise ValueError(f"A generator gives `x` to predict from, or a tuple that begins with it: {item}")
                 x, y, weight = (item[0] if isinstance(item, tuple) else item), None, None
             else:
                 if not isinstance(item, tuple) or len(item) not in (1, 2, 3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.data import Dataset
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
@@ -143,14 +144,25 @@ class Model(Compiling, InnerNames, Network):
 
     def _on_batch(self, kind, reset_metrics, x, y, **weights):
         self._assert_compiled()
-        outputs = self._run_function(kind, self._standardize(x, y, **weights))
+        outputs = self._run_function(kind, self._batch_of(x, y, **weights))
         if reset_metrics:
             self.reset_metrics()
         return _one_or_all(outputs)
 
+    def _batch_of(self, x, y, sample_weight=None, **options):
+        """What a function is run on: the arrays given, or the first element of a dataset."""
+        if not isinstance(x, Dataset):
+            return self._standardize(x, y, sample_weight=sample_weight, **options)
+        source = batches_of(
+            self, x, y, sample_weight, steps=1, in_functions=self._experimental_run_tf_function, **options
+        )
+        for values, _ in source.epoch():
+            return values
+        raise ValueError(f"There is no batch in {x}.")
+
     def predict_on_batch(self, x):
         """The outputs for one batch."""
-        values = self._standardize(x, None, for_predict=True)
+        values = self._batch_of(x, None, for_predict=True)
         outputs = self._run_function("predict", values)
         if self._experimental_run_tf_function:
             outputs = [convert_to_tensor(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in outputs]

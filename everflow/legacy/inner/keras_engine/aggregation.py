@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import atexit
 import functools
 import threading
 from multiprocessing.pool import ThreadPool
@@ -106,7 +107,9 @@ def _joined(parts: list) -> Any:
 @functools.cache
 def get_copy_pool() -> ThreadPool:
     """The threads that write large batches to their places while the next ones are computed."""
-    return ThreadPool(4)
+    pool = ThreadPool(4)
+    atexit.register(pool.terminate)
+    return pool
 
 
 class SliceAggregator(Aggregator):
@@ -170,8 +173,10 @@ class OutputsAggregator(Aggregator):
 
     def create(self, batch_outs: Any) -> None:
         """An aggregator for each output."""
-        self._structure = nest.map_structure(lambda _: None, batch_outs)
-        for element in nest.flatten(batch_outs):
+        # Sparse and ragged values are one thing, though they are tuples.
+        is_one = is_composite(batch_outs)
+        self._structure = None if is_one else nest.map_structure(lambda _: None, batch_outs)
+        for element in [batch_outs] if is_one else nest.flatten(batch_outs):
             if self.use_steps or isinstance(element, (*_COMPOSITE, Tensor)):
                 made: Aggregator = ConcatAggregator(self.batch_size)
             else:

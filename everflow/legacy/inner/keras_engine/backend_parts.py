@@ -12,7 +12,7 @@ from typing import Any
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.devices import DeviceSpec
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import default_graphs, get_default_graph
 from everflow.keras.backend import nn, state
 from everflow.keras.backend.arithmetic import constant_to_tensor as _constant_to_tensor
 from everflow.keras.backend.convolution import _channels_last
@@ -124,7 +124,7 @@ def _to_tensor(x: Any, dtype: Any) -> Tensor:
 
 def get_default_graph_uid_map() -> dict:
     """{(namespace, name): how often it was taken} in the default graph."""
-    return state.state_of(get_default_graph()).name_counts
+    return state.state_of(default_graphs.drawn()).name_counts
 
 
 def global_learning_phase_is_set() -> bool:
