@@ -87,6 +87,10 @@ def _clone_functional_model(model, input_tensors=None, layer_fn=_clone_layer):
         ]
     else:
         given = []
+        if len(nest.flatten(input_tensors)) != len(model._input_layers):
+            raise AssertionError(
+                f"{model.name} has {len(model._input_layers)} inputs, and {len(nest.flatten(input_tensors))} tensors are given."
+            )
         for tensor, layer in zip(nest.flatten(input_tensors), model._input_layers):
             of_keras = hasattr(tensor, "_keras_history")
             given.append(tensor if of_keras else Input(tensor=tensor, name="input_wrapper_for_" + layer.name))
@@ -98,7 +102,8 @@ def _clone_functional_model(model, input_tensors=None, layer_fn=_clone_layer):
         if layer not in copies:
             copies[layer] = layer_fn(layer)
         inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
-        outputs = copies[layer](inputs, **(node.arguments or {}))
+        arguments = nest.map_structure(lambda x: made.get(id(x), x), node.arguments or {})
+        outputs = copies[layer](inputs, **arguments)
         for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
             made[id(x)] = y
     outputs = [made[id(x)] for x in model.outputs]

@@ -222,7 +222,7 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
 python.keras          wrappers                           : keras.wrappers
-python.keras          saving                             : keras.saving
+python.keras          saving                             : keras.saving legacy.inner.keras_saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models

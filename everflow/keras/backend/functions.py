@@ -99,14 +99,16 @@ class EagerExecutionFunction:
     """Computes `outputs` for values of `inputs`, tensors of the graph that Keras draws when executing eagerly."""
 
     def __init__(self, inputs, outputs, updates=None, name=None):
-        if updates:
-            raise ValueError(f"`updates` argument is not supported during eager execution. You passed: {updates}")
         self.name = name
         self.inputs = nest.flatten(inputs)
         self.outputs = nest.flatten(outputs)
         self._structure = outputs
         graph = get_graph()
-        with graph.as_default():
+        with graph.as_default(), control_dependencies(self.outputs):
+            drawn = [_as_update(update) for update in updates or ()]
+        # What was updated at once, as all else is here, has been.
+        drawn = [update for update in drawn if getattr(update, "graph", None) is graph]
+        with graph.as_default(), control_dependencies(drawn):
             fetches = [_identity(output) for output in self.outputs]
         # What isn't among the inputs but has a value of its own, as the learning phase, keeps it.
         self._function = pruned(graph, self.inputs, fetches, name or "keras_function")

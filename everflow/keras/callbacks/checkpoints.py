@@ -48,8 +48,6 @@ class ModelCheckpoint(Callback):
             setattr(self, name, kwargs.pop(name))
         self.load_weights_on_restart = kwargs.pop("load_weights_on_restart", False)
         self.period = kwargs.pop("period", 1)
-        if kwargs:
-            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Unrecognized save_freq: {save_freq}")
         self.epochs_since_last_save = self._samples_seen = 0

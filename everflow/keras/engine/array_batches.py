@@ -17,6 +17,11 @@ class Batches:
     is_told_steps = True  # Whether the program said how many there are.
     in_functions = False  # Whether batches are taken as traced functions take them.
     last_size = None  # Of the batch that was given last.
+    is_blind = False  # Whether steps begin before their batches are there.
+
+    def steps_ahead(self, kind):
+        """How many steps a loop of a kind knows to come; None where it goes on until there is nothing left."""
+        return self.steps
 
     def epoch(self):
         """(values to feed, number of samples) for each batch of an epoch."""

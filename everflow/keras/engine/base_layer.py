@@ -83,6 +83,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
         for keyword in kwargs:
             if keyword not in _KNOWN_ARGUMENTS:
                 raise TypeError("Keyword argument not understood:", keyword)
+        self._init_name(name)
         self._trainable = trainable
         self._dynamic = dynamic
         self.stateful = False
@@ -100,7 +101,6 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
             self._type_is_default = True
         self._policy = policy if hasattr(policy, "should_cast_variables") else None
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
-        self._init_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
         for kept in ("_trainable_weights", "_non_trainable_weights"):
             # Variables set as attributes before this call are there already.
@@ -394,7 +394,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     def _resolve_training(self, args, kwargs):
         """What the layer is told about training, or what the layer around it was told."""
         if not self._call_takes("training"):
-            return None
+            # It is for the layers inside where `call` has no use for it itself.
+            return kwargs.get("training") if takes_any_name(self.call) else kwargs.pop("training", None)
         given = dict(zip(self._call_parameters[1:], args)) | kwargs
         if given.get("training") is not None:
             return given["training"]
@@ -432,7 +433,10 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
             return input_shape
         with FuncGraph("shapes", get_default_graph()).as_default():
             inputs = map_shapes(lambda shape: placeholder(self._dtype or "float32", shape), input_shape)
+            known = self._dtype
             self._maybe_build(inputs)
+            if not self.weights:
+                self._dtype = known  # The first call decides on it: these are no inputs.
             try:
                 if self.dynamic:
                     raise TypeError("it is dynamic")

@@ -69,7 +69,8 @@ def joined(parts: list) -> Any:
         return parts[0]
     if isinstance(parts[0], SparseTensorValue):
         starts = np.cumsum([0, *(part.dense_shape[0] for part in parts)])
-        indices = [part.indices + [start, *[0] * (part.indices.shape[1] - 1)] for part, start in zip(parts, starts)]
+        places = [np.asarray(part.indices) for part in parts]
+        indices = [place + [start, *[0] * (place.shape[1] - 1)] for place, start in zip(places, starts)]
         rest = np.max([part.dense_shape[1:] for part in parts], axis=0)
         return SparseTensorValue(
             np.concatenate(indices), np.concatenate([part.values for part in parts]), (int(starts[-1]), *map(int, rest))

@@ -44,6 +44,8 @@ def _source(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, 
         raise ValueError(f"Iterators can't be used as input of a model; pass the dataset itself. Received: {x}")
     if inspect.isgenerator(x) or _is_sequence(x) or (hasattr(x, "__next__") and not hasattr(x, "shape")):
         _refuse_extras("generator or `Sequence`", x, y, sample_weight, None if is_validation else batch_size)
+        if not more["in_functions"] and not _is_sequence(x):
+            _require_steps(steps, steps_name, "a generator, unlike a `keras.utils.Sequence`,")
         return GeneratorBatches(model, x, steps, steps_name, shuffle, class_weight, queue or {}, for_predict)
     if any(data_checks.is_symbolic(value) for value in nest.flatten([x, y]) if value is not None) or (
         x is None and not model._feed_inputs
@@ -128,6 +130,13 @@ class DatasetBatches(Batches):
             self._iterator = make_initializable_iterator(dataset)
             self._next = self._iterator.get_next()
 
+    @property
+    def is_blind(self):
+        return self.in_functions or not executing_eagerly()
+
+    def steps_ahead(self, kind):
+        return None if self.in_functions and kind == "train" and not self.is_told_steps else self.steps
+
     def _refuse_endless(self, dataset):
         size = int(K.get_value(cardinality(dataset)))
         if size >= 0:
@@ -183,9 +192,7 @@ class GeneratorBatches(Batches):
     def __init__(self, model, generator, steps, steps_name, shuffle, class_weight, queue, for_predict):
         self.model, self.class_weight, self.for_predict = model, class_weight, for_predict
         self.is_sequence = _is_sequence(generator)
-        if steps is None:
-            if not self.is_sequence:
-                _require_steps(None, steps_name, "a generator, unlike a `keras.utils.Sequence`,")
+        if steps is None and self.is_sequence:
             steps = len(generator)
         self.steps, self.steps_name = steps, steps_name
         self._items = (
@@ -196,6 +203,8 @@ class GeneratorBatches(Batches):
         count = 0
         for item in itertools.islice(self._items, self.steps):
             if self.for_predict:
+                if isinstance(item, tuple) and len(item) not in (1, 2, 3):
+                    raise ValueError(f"A generator gives `x` to predict from, or a tuple that begins with it: {item}")
                 x, y, weight = (item[0] if isinstance(item, tuple) else item), None, None
             else:
                 if not isinstance(item, tuple) or len(item) not in (1, 2, 3):
@@ -208,7 +217,7 @@ class GeneratorBatches(Batches):
             )
             yield values, self._counted(values)
             count += 1
-        if count < self.steps:
+        if self.steps is not None and count < self.steps:
             self._stop_short("generator", count)
 
 

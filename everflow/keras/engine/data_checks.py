@@ -81,7 +81,12 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
             raise ValueError(f'No data provided for "{e.args[0]}". Need data for each key in: {names}') from None
     elif isinstance(data, (list, tuple)) and not is_composite(data):
         arrays = list(data)
-        if len(names) == 1 and arrays and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0):
+        if (
+            len(names) == 1
+            and arrays
+            and arrays[0] is not None
+            and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0)
+        ):
             # A list of numbers or of rows is the array of the only input.
             arrays = [np.asarray(data)]
         arrays = [as_array(x, rank) for x, rank in itertools.zip_longest(arrays, ranks)][: len(arrays)]
@@ -153,20 +158,7 @@ def check_batch_size(model, batch_size):
 
 def class_weights_by_output(class_weight, output_names):
     """The weights of classes for each output."""
-    if isinstance(class_weight, dict) and class_weight and all(isinstance(v, dict) for v in class_weight.values()):
-        return [class_weight.get(name) for name in output_names]
-    if (
-        isinstance(class_weight, (list, tuple))
-        or len(output_names) > 1
-        and class_weight is not None
-        and not isinstance(class_weight, dict)
-    ):
-        return _by_output(class_weight, output_names, "class_weight")
-    return (
-        [class_weight] * len(output_names)
-        if len(output_names) == 1
-        else _by_output(class_weight, output_names, "class_weight")
-    )
+    return _by_output(class_weight, output_names, "class_weight")
 
 
 def sample_weights_by_output(sample_weight, output_names):

@@ -52,6 +52,8 @@ class EagerSteps:
     def _function(self, kind):
         if kind not in self._functions:
             step = self._step(kind)
+            if kind == "train" and not self.model._experimental_run_tf_function:
+                self.model._check_trainable_weights_consistency()
             # The library's own code needs no conversion; layers convert the program's `call`s themselves.
             self._functions[kind] = step if self.model.run_eagerly else defun(step, autograph=False)
         return self._functions[kind]
@@ -81,7 +83,8 @@ class EagerSteps:
         with GradientTape() as tape:
             outputs = self._called(inputs, True)
             loss = self._loss(outputs, targets, weights)
-        trained = model._collected_trainable_weights or model.trainable_weights
+        trained = model._collected_trainable_weights
+        trained = model.trainable_weights if trained is None else trained
         gradients = self._gradients(tape, loss, trained) if trained else []
         pairs = [(g, v) for g, v in zip(gradients, trained) if g is not None]
         if trained and not pairs:

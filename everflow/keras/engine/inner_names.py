@@ -21,6 +21,9 @@ class InnerNames:
         lambda self: [{m.name: m for m in e.weighted_metrics} for e in self._endpoints]
     )
     _sample_weight_modes = property(lambda self: [e.sample_weight_mode for e in self._endpoints])
+    _feed_output_shapes = property(
+        lambda self: [e.feed_output_shape for e in self._endpoints if e.has_feedable_training_target()]
+    )
     _feed_loss_fns = property(lambda self: [e.loss for e in self._endpoints if e.has_feedable_training_target()])
     _compiled_trainable_state = property(
         lambda self: {layer: layer.trainable for layer in (self, *self._flattened_layers())}
@@ -59,9 +62,11 @@ class InnerNames:
         """A warning where `trainable` was changed since the model was compiled."""
         compiled = self._collected_trainable_weights
         if compiled is not None and len(compiled) != len(self.trainable_weights):
-            logging.warning(
+            logging.log_first_n(
+                logging.WARN,
                 f"Model {self.name} was compiled with {len(compiled)} trainable weights and has {len(self.trainable_weights)} now: a change "
-                "of `trainable` counts only after `compile` is called again."
+                "of `trainable` counts only after `compile` is called again.",
+                1,
             )
 
     def _validate_or_infer_batch_size(self, batch_size, steps, x):

@@ -45,7 +45,9 @@ class InputLayer(Layer):
         input_shape, batch_size = _shape_without_batch(input_shape, batch_size, kwargs)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments: {kwargs.keys()}")
-        name = name or unique_object_name("input", zero_based=False)
+        if not name:
+            with get_graph().as_default():
+                name = unique_object_name("input", zero_based=False)
         if dtype is None:
             dtype = K.floatx() if input_tensor is None else input_tensor.dtype.base_dtype.name
         elif input_tensor is not None and dtypes.as_dtype(input_tensor.dtype).base_dtype != dtypes.as_dtype(dtype):
@@ -65,6 +67,10 @@ class InputLayer(Layer):
                     shape=self._batch_input_shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged
                 )
         else:
+            if getattr(input_tensor, "is_eager", False):
+                raise ValueError(
+                    "A model begins with a placeholder where operations run at once: give `Input` a shape, and call the model on the tensor."
+                )
             if not isinstance(input_tensor, (Tensor, Variable)):
                 raise ValueError(f"`input_tensor` must be a tensor, got: {input_tensor}")
             self._batch_input_shape = tuple(input_tensor.shape.as_list())
@@ -112,7 +118,7 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tens
         >>> tf.keras.Model(x, tf.keras.layers.Dense(2)(x)).output_shape
         (None, 2)
     """
-    batch_shape = kwargs.pop("batch_shape", None)
+    batch_shape = kwargs.pop("batch_shape", kwargs.pop("batch_input_shape", None))
     if shape is not None and batch_shape is not None:
         raise ValueError(f"Input takes `shape` or `batch_shape`, not both: {shape} and {batch_shape}.")
     if batch_shape is None and shape is None and tensor is None:

@@ -34,7 +34,7 @@ class InputSpec:
         except (ValueError, AttributeError) as e:
             raise TypeError(f"`axes` has sizes by the number of an axis, as in {{-1: 3}}; got {axes!r}") from e
         rank = self.ndim or max_ndim
-        if self.axes and rank is not None and max(self.axes) > rank:
+        if self.axes and rank is not None and max(self.axes) >= rank:
             raise ValueError(f"There is no axis {max(self.axes)} where the rank is {rank} at most.")
 
     def __repr__(self):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import collections
+import json
 
 import numpy as np
 
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
+from everflow.keras import backend as K
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.generic import serialize_keras_object
+from everflow.keras.saving.json_data import default
+from everflow.platform import logging
 
 
 def network_config(network):
@@ -32,9 +36,8 @@ def network_config(network):
         for node in kept[layer]:
             if not nest.flatten(node.inbound_layers):
                 continue
-            arguments = _plain_arguments(node.arguments or {})
-            structure = [coordinates(*entry[:3], arguments) for entry in node.iterate_inbound()]
-            calls.append(structure)
+            arguments = _plain_arguments(node.arguments or {}, lambda tensor: coordinates(*tensor._keras_history))
+            calls.append(_written_call(node.input_tensors, coordinates, arguments))
         written = serialize_keras_object(layer)
         kind = {"class_name": written["class_name"], "config": written["config"]}
         layers.append({"name": layer.name, **kind, "inbound_nodes": calls})
@@ -51,17 +54,65 @@ def _nodes_of_its_own(layer):
     return 1 if hasattr(layer, "_is_graph_network") else 0
 
 
-def _plain_arguments(arguments):
-    """The arguments of a call that can be written down."""
-    plain = {}
-    for key, value in arguments.items():
-        if any(isinstance(leaf, Tensor) for leaf in nest.flatten(value)):
-            continue
-        if isinstance(value, np.ndarray):
-            value = value.tolist()
-        if value is not None:
-            plain[key] = value
-    return plain
+def _written_call(inputs, coordinates, arguments):
+    """The inputs of a call by their places, each with the call's other arguments; a single one in a list."""
+    written = _mapped(lambda tensor: coordinates(*tensor._keras_history, arguments), inputs)
+    return [written] if isinstance(inputs, Tensor) else written
+
+
+def _mapped(function, structure):
+    """What a function makes of the leaves of lists, tuples and dicts; dicts keep their order."""
+    if isinstance(structure, dict):
+        return {key: _mapped(function, value) for key, value in structure.items()}
+    if isinstance(structure, (list, tuple)) and not hasattr(structure, "_fields"):
+        kind = tuple if isinstance(structure, tuple) else list
+        return kind(_mapped(function, value) for value in structure)
+    return function(structure)
+
+
+def _plain_arguments(arguments, place):
+    """The arguments of a call as they can be written down: tensors of the model by their places, others by value."""
+
+    def plain(value):
+        if hasattr(value, "_keras_history"):
+            return place(value)
+        if isinstance(value, Tensor):
+            value = K.get_value(value)
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
+    written = {key: _mapped(plain, value) for key, value in arguments.items() if value is not None}
+    try:
+        json.dumps(written, default=default)
+    except TypeError:
+        logging.warning(f"Arguments of a layer's call that are no plain data are not written down: {sorted(arguments)}")
+        return {}
+    return written
+
+
+def _is_place(value):
+    """Whether plain data is the place of a tensor: [name of a layer, number of its call, number of the output]."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) in (3, 4)
+        and isinstance(value[0], str)
+        and all(isinstance(number, int) for number in value[1:3])
+    )
+
+
+def _at_places(function, data):
+    """What a function makes of the places in plain data."""
+    if _is_place(data):
+        return function(data)
+    if isinstance(data, dict):
+        return {key: _at_places(function, value) for key, value in data.items()}
+    return type(data)(_at_places(function, x) for x in data) if isinstance(data, (list, tuple)) else data
+
+
+def _places(data):
+    """The places in plain data."""
+    found = []
+    _at_places(found.append, data)
+    return found
 
 
 def reconstruct(config, custom_objects=None):
@@ -70,17 +121,20 @@ def reconstruct(config, custom_objects=None):
     node_numbers: dict = {}
     waiting: dict = collections.OrderedDict()
 
-    def tensors_at(coordinates):
-        nodes = [created[name]._inbound_nodes[node_numbers[name, node]] for name, node, *_ in coordinates]
-        return [nest.flatten(node.output_tensors)[place[2]] for node, place in zip(nodes, coordinates)]
+    def tensor_at(place):
+        name, number, output = place[:3]
+        return nest.flatten(created[name]._inbound_nodes[node_numbers[name, number]].output_tensors)[output]
 
     def make_call(layer, call, number):
         """Call a layer; False while what it takes is not made yet."""
-        if any((name, node) not in node_numbers for name, node, *_ in call):
+        places = _places(call)
+        arguments = places[0][3] if len(places[0]) > 3 else {}
+        places += [place for place in _places(arguments) if place[0] in created]
+        if any((name, node) not in node_numbers for name, node, *_ in places):
             return False
-        tensors = tensors_at(call)
-        arguments = call[0][3] if len(call[0]) > 3 else {}
-        layer(tensors[0] if len(tensors) == 1 else tensors, **arguments)
+        tensors = _at_places(tensor_at, call)
+        arguments = _at_places(lambda place: tensor_at(place) if place[0] in created else place, arguments)
+        layer(tensors[0] if isinstance(call, (list, tuple)) and len(call) == 1 else tensors, **arguments)
         node_numbers[layer.name, number] = len(layer._inbound_nodes) - 1
         return True
 
@@ -106,7 +160,8 @@ def reconstruct(config, custom_objects=None):
         for key in made:
             del waiting[key]
 
-    return tensors_at(_listed(config["input_layers"])), tensors_at(_listed(config["output_layers"])), created
+    inputs, outputs = ([tensor_at(place) for place in _listed(config[f"{end}_layers"])] for end in ("input", "output"))
+    return inputs, outputs, created
 
 
 def _listed(coordinates):

@@ -60,6 +60,10 @@ class TrackedAttributes(Trackable):
         super().__setattr__(name, given)
 
     def __delattr__(self, name):
+        value = self.__dict__.get("_tracked", {}).get(name)
+        if value is not None:
+            # As in TensorFlow, checkpoints go on with what an attribute held that is deleted.
+            self.__dict__.setdefault("_once_tracked", {})[name] = value
         self._forget(name)
         super().__delattr__(name)
 
@@ -137,7 +141,7 @@ class TrackedAttributes(Trackable):
     def _checkpoint_children(self):
         """What object-based checkpoints follow, in the order of its coming."""
         passed_over = self.__dict__.get("_passed_over", ())
-        held = self.__dict__.get("_tracked", {}).items()
+        held = {**self.__dict__.get("_once_tracked", {}), **self.__dict__.get("_tracked", {})}.items()
         found = [(name, value) for name, value in held if not isinstance(value, tuple) and name not in passed_over]
         # What was tracked under a name of its own; the attributes of a module are those above.
         return found + Trackable._checkpoint_children(self)

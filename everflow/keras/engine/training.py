@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.data import Dataset
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import data_checks, training_loop
@@ -72,6 +73,10 @@ class Model(Compiling, InnerNames, Network):
             raise NotImplementedError("`class_weight` can't be given where a strategy spreads arrays over replicas.")
         if self._spreads_arrays and validated[0]:
             raise ValueError("`validation_split` can't be given where a strategy spreads arrays over replicas.")
+        if in_functions and validated[0] and validated[1]:
+            raise ValueError(
+                "`validation_split` and `validation_data` can't both be given: which is to be validated with?"
+            )
         shared = {"batch_size": batch_size, "class_weight": class_weight, "queue": queue, "in_functions": in_functions}
         steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
         source = batches_of(self, x, y, sample_weight, **steps, shuffle=shuffle, epochs=epochs, **shared)
@@ -140,15 +145,26 @@ class Model(Compiling, InnerNames, Network):
     def _on_batch(self, kind, reset_metrics, x, y, **weights):
         self._assert_compiled()
         self._refuse_spread(f"{kind}_on_batch")
-        outputs = self._run_function(kind, self._standardize(x, y, **weights))
+        outputs = self._run_function(kind, self._batch_of(x, y, **weights))
         if reset_metrics:
             self.reset_metrics()
         return _one_or_all(outputs)
 
+    def _batch_of(self, x, y, sample_weight=None, **options):
+        """What a function is run on: the arrays given, or the first element of a dataset."""
+        if not isinstance(x, Dataset):
+            return self._standardize(x, y, sample_weight=sample_weight, **options)
+        source = batches_of(
+            self, x, y, sample_weight, steps=1, in_functions=self._experimental_run_tf_function, **options
+        )
+        for values, _ in source.epoch():
+            return values
+        raise ValueError(f"There is no batch in {x}.")
+
     def predict_on_batch(self, x):
         """The outputs for one batch."""
         self._refuse_spread("predict_on_batch")
-        values = self._standardize(x, None, for_predict=True)
+        values = self._batch_of(x, None, for_predict=True)
         outputs = self._run_function("predict", values)
         if self._experimental_run_tf_function:
             outputs = [convert_to_tensor(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in outputs]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from everflow.framework.scopes import executing_eagerly
@@ -18,7 +20,8 @@ class _Means:
 
     def add(self, outputs, size):
         weight = size if self.by_samples else 1
-        self.loss = self.loss + np.float64(outputs[0]) * weight
+        loss = outputs[0] if np.ndim(outputs[0]) else np.float64(outputs[0])
+        self.loss = self.loss + loss * weight
         self.weight += weight
         self.last = outputs[1:]
 
@@ -42,11 +45,22 @@ def _configured(callbacks, model, mode, source, verbose, do_validation=False, ep
 def _batches(model, source, calls, kind):
     """(outputs, size) of each batch of an epoch, between its callbacks; training ends where one says so."""
     waits = not model.outputs
-    for index, (values, size) in enumerate(source.epoch()):
+    begin, batches = getattr(calls, f"on_{kind}_batch_begin"), source.epoch()
+    for index in itertools.count():
+        logs = {"batch": index, "size": 1}
+        # Where batches are taken blindly, a step begins before it is known whether there is something left for it.
+        if source.is_blind:
+            if index == source.steps_ahead(kind):
+                break
+            begin(index, logs)
+        values, size = next(batches, (None, None))
+        if values is None:
+            break
+        logs["size"] = size
         if waits and index == 0 and calls.params:
             tell_names(calls, model, kind)
-        logs = {"batch": index, "size": size}
-        getattr(calls, f"on_{kind}_batch_begin")(index, logs)
+        if not source.is_blind:
+            begin(index, logs)
         outputs = model._run_function(kind, values)
         yield outputs, size
         make_logs(model, logs, outputs, kind)
@@ -71,6 +85,8 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
         for outputs, size in _batches(model, source, calls, "train"):
             means.add(outputs, size)
         if not means.weight and model._experimental_run_tf_function:
+            calls.on_epoch_end(epoch, {})
+            calls.on_train_end()
             raise ValueError(
                 "There is no data to train on: a dataset that is to last for more epochs needs `repeat()`."
             )
@@ -114,6 +130,8 @@ def _is_validated(frequency, epoch):
         if frequency < 1:
             raise ValueError("`validation_freq` can not be less than 1.")
         return number % frequency == 0
+    if not hasattr(frequency, "__contains__"):
+        raise ValueError(f"`validation_freq` is a number of epochs, or a list of some: {frequency!r}")
     return number in frequency
 
 

@@ -16,7 +16,7 @@ class _Named(enum.Enum):
         if isinstance(key, cls):
             return key
         for member in cls:
-            if key in (member.value, member.value.lower(), member.name.lower()):
+            if key in (member.value, member.value.lower(), member.value.capitalize(), member.name.lower()):
                 return member
         raise ValueError(f"{key!r} is no {cls.__name__}: these are {[member.value for member in cls]}")
 

@@ -97,7 +97,7 @@ def reset_in_place(model):
         if isinstance(value, Network):
             raise ValueError(f"`{name}` is a model itself; a model can only be reset if it holds plain layers.")
     layers = {name: value for name, value in held.items() if is_layer(value)}
-    model.__dict__[_KEPT] = layers
+    model.__dict__[_KEPT] = layers, {name: value for name, value in vars(model).items() if name not in held}
     for name, layer in layers.items():
         setattr(model, name, type(layer).from_config(layer.get_config()))
     _begin_anew(model)
@@ -105,9 +105,12 @@ def reset_in_place(model):
 
 def restore_in_place(model):
     """Put back what `reset_in_place` took out of a model."""
-    for name, layer in model.__dict__.pop(_KEPT, {}).items():
+    if _KEPT not in model.__dict__:
+        return
+    layers, state = model.__dict__.pop(_KEPT)
+    for name, layer in layers.items():
         setattr(model, name, layer)
-    _begin_anew(model)
+    model.__dict__.update(state)  # also what it was compiled to
 
 
 def _begin_anew(model):

@@ -39,9 +39,9 @@ def save(model, filepath, overwrite=True, save_format=None):
             f'A checkpoint (save_format="tf") can\'t be called {filepath!r}, by which it would be read as an HDF5 file: '
             "leave the ending out."
         )
+    model._assert_weights_created()
     if save_format == "h5":
         h5py = hdf5.require_h5py()
-        model._assert_weights_created()
         if not model.built and not model.layers:
             raise ValueError("Unable to save weights of a model that has not been built.")
         if hdf5.may_write(filepath, overwrite):

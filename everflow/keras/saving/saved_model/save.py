@@ -169,13 +169,15 @@ def serving_function(model, specs=None):
     ]
 
     def _wrapped_model(*args):
-        given = list(args)
+        given = nest.flatten(args)
         if getattr(model, "_inputs_are_named", False):
-            given = dict(zip(model.input_names, args, strict=True))
+            given = dict(zip(model.input_names, given, strict=True))
         elif len(given) == 1:
             given = given[0]
         with as_before(model), call_context.enter(model, given, None):
             outputs = model.call(given, training=False) if model._call_takes("training") else model.call(given)
         return dict(zip(model.output_names, nest.flatten(outputs), strict=True))
 
+    # Several inputs are one argument, as in the model's own call.
+    specs = [list(specs)] if len(specs) > 1 else specs
     return Function(_wrapped_model, input_signature=specs, autograph=False)

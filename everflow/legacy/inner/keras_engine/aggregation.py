@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import abc
+import atexit
+import functools
+import threading
+from multiprocessing.pool import ThreadPool
 from typing import Any
 
 import numpy as np
@@ -10,6 +14,7 @@ import numpy as np
 from everflow.framework import nest
 from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.operation import Tensor
+from everflow.keras.engine.batch_values import is_composite, joined
 from everflow.ops.ragged.functions import concat as ragged_concat
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
@@ -92,16 +97,31 @@ class ConcatAggregator(Aggregator):
 
 
 def _joined(parts: list) -> Any:
-    if isinstance(parts[0], (RaggedTensor, RaggedTensorValue)):
+    if is_composite(parts[0]):
+        return joined(parts)
+    if isinstance(parts[0], RaggedTensor):
         return ragged_concat(parts, axis=0)
     return sparse_concat(axis=0, sp_inputs=parts)
 
 
+@functools.cache
+def get_copy_pool() -> ThreadPool:
+    """The threads that write large batches to their places while the next ones are computed."""
+    pool = ThreadPool(4)
+    atexit.register(pool.terminate)
+    return pool
+
+
 class SliceAggregator(Aggregator):
-    """Batches written into one array, where it is known how many samples come."""
+    """Batches written into one array, where it is known how many samples come; large ones by other threads."""
+
+    _BINARY_SIZE_THRESHOLD = 2**14  # numbers in a batch from which on a thread is worth it
+    _MAX_COPY_SECONDS = 300
 
     def __init__(self, num_samples: int, batch_size: int) -> None:
         super().__init__(use_steps=False, num_samples=num_samples, batch_size=batch_size)
+        self._copies: list[threading.Event] = []
+        self._errors: list[BaseException] = []
 
     def create(self, batch_element: Any) -> None:
         """Make room for all."""
@@ -116,10 +136,34 @@ class SliceAggregator(Aggregator):
                 raise ValueError(f"{self.num_samples} samples gave outputs of shape {batch_element.shape}.")
             self.results = batch_element
             return
+        if self._errors:
+            raise self._errors[0]
+        if self._BINARY_SIZE_THRESHOLD > batch_element.size:
+            self.results[batch_start:batch_end] = batch_element
+            return
+        is_finished = threading.Event()
+
+        def failed(error: BaseException) -> None:
+            self._errors.append(error)
+            is_finished.set()
+
+        get_copy_pool().apply_async(
+            self._slice_assign, (batch_element, batch_start, batch_end, is_finished), error_callback=failed
+        )
+        self._copies.append(is_finished)
+
+    def _slice_assign(self, batch_element: Any, batch_start: int, batch_end: int, is_finished: threading.Event) -> None:
+        """Write a batch to its place, in a thread."""
         self.results[batch_start:batch_end] = batch_element
+        is_finished.set()
 
     def finalize(self) -> None:
-        """Everything is in its place already."""
+        """Wait until everything is in its place."""
+        for copy in self._copies:
+            if not copy.wait(timeout=self._MAX_COPY_SECONDS):
+                raise ValueError(f"A batch wasn't written to its place within {self._MAX_COPY_SECONDS} seconds.")
+        if self._errors:
+            raise self._errors[0]
 
 
 class OutputsAggregator(Aggregator):
@@ -129,8 +173,10 @@ class OutputsAggregator(Aggregator):
 
     def create(self, batch_outs: Any) -> None:
         """An aggregator for each output."""
-        self._structure = nest.map_structure(lambda _: None, batch_outs)
-        for element in nest.flatten(batch_outs):
+        # Sparse and ragged values are one thing, though they are tuples.
+        is_one = is_composite(batch_outs)
+        self._structure = None if is_one else nest.map_structure(lambda _: None, batch_outs)
+        for element in [batch_outs] if is_one else nest.flatten(batch_outs):
             if self.use_steps or isinstance(element, (*_COMPOSITE, Tensor)):
                 made: Aggregator = ConcatAggregator(self.batch_size)
             else:

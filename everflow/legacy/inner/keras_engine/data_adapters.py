@@ -62,14 +62,19 @@ class DataAdapter(abc.ABC):
 class _SlicedAdapter(DataAdapter):
     """Base of those that cut values of known length into batches."""
 
+    _sizes_are_told = True
+
     def _cut(self, given, batch_size: int | None, shuffle: Any = False, steps: int | None = None) -> None:
         """Batches of arrays or tensors: of a size, or as many as are wanted."""
-        given = tuple(value for value in given if not is_none_or_empty(value))
+        given = tuple(_in_tuples(value) for value in given if not is_none_or_empty(value))
         self._samples = _length(nest.flatten(given)[0])
         self._batch_size = batch_size or (math.ceil(self._samples / steps) if steps else 32)
         self._size = math.ceil(self._samples / self._batch_size)
         whole = Dataset.from_tensor_slices(given)
-        self._dataset = (whole.shuffle(self._samples) if shuffle else whole).batch(self._batch_size)
+        # Where all batches have a size, their type says it.
+        size = min(self._batch_size, self._samples)
+        dataset = whole.shuffle(self._samples) if shuffle else whole
+        self._dataset = dataset.batch(size, drop_remainder=self._samples % size == 0 and self._sizes_are_told)
 
     def get_size(self) -> int:
         return self._size
@@ -127,6 +132,8 @@ class ListsOfScalarsDataAdapter(_SlicedAdapter):
 class CompositeTensorDataAdapter(_SlicedAdapter):
     """Sparse and ragged tensors, alone or beside others."""
 
+    _sizes_are_told = False
+
     @staticmethod
     def can_handle(x: Any, y: Any = None) -> bool:
         flat = nest.flatten([x]) + (nest.flatten([y]) if y is not None else [])
@@ -159,7 +166,7 @@ class _PeekingAdapter(DataAdapter):
         first = _as_batch(first)
         self._batch_size = int(np.shape(nest.flatten(first)[0])[0])
         types = nest.map_structure(lambda value: np.asarray(value).dtype, first)
-        shapes = nest.map_structure(lambda value: TensorShape([None, *np.shape(value)[1:]]), first)
+        shapes = nest.map_structure(lambda value: TensorShape(np.shape(value)), first)
         made = Dataset.from_generator(lambda: map(_as_batch, batches()), types, output_shapes=shapes)
         self._dataset = made.prefetch(1)
 
@@ -235,6 +242,13 @@ def is_none_or_empty(inputs: Any) -> bool:
     return inputs is None or isinstance(inputs, (list, tuple, dict)) and not nest.flatten(inputs)
 
 
+def _in_tuples(value: Any) -> Any:
+    """Tuples in place of lists, which datasets take for arrays, and the only value of a dict in place of it."""
+    if isinstance(value, list):
+        return tuple(value)
+    return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
+
+
 def _refuse_beside(kind: str, y: Any, sample_weights: Any) -> None:
     if not is_none_or_empty(y) or not is_none_or_empty(sample_weights):
         raise ValueError(f"{kind} has targets and weights in its batches: none can be given beside it")
@@ -275,8 +289,10 @@ def convert_to_generator_like(
         if not executing_eagerly():
             raise TypeError("A dataset can be gone through where operations run at once; here it needs an iterator.")
         return iter(data), steps_per_epoch
+    if not batch_size:
+        raise ValueError("Arrays are cut into batches by a `batch_size`: it has to be said.")
     samples = int(nest.flatten(data)[0].shape[0])
-    size = batch_size or 32
+    size = batch_size
 
     def batches() -> Iterator:
         for _ in range(epochs):

@@ -35,6 +35,7 @@ from everflow.legacy.inner.keras_engine.aggregation import (
     MetricsAggregator,
     OutputsAggregator,
     SliceAggregator,
+    get_copy_pool,
 )
 from everflow.ops import math
 from everflow.ops.array.indexing import gather
@@ -42,11 +43,21 @@ from everflow.platform import logging
 
 # --- arrays --------------------------------------------------------------------------------------
 
-standardize_input_data = data_checks.standardize
 standardize_sample_weights = data_checks.sample_weights_by_output
 standardize_class_weights = data_checks.class_weights_by_output
 standardize_sample_or_class_weights = data_checks._by_output
 check_array_lengths = data_checks.check_lengths
+
+
+def standardize_input_data(
+    data: Any, names: list[str], shapes: Any = None, check_batch_axis: bool = True, exception_prefix: str = ""
+) -> list:
+    """Arrays in the order of `names`, checked against `shapes`. Here each list in a list is an array of its own."""
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple)):
+        data = [np.asarray(rows) for rows in data]
+    elif isinstance(data, (int, float)):
+        raise ValueError(f"An array is wanted for {names}, not the number {data}")
+    return data_checks.standardize(data, names, shapes, check_batch_axis, exception_prefix)
 
 
 def standardize_weights(
@@ -119,7 +130,7 @@ def unpack_validation_data(validation_data: Any) -> tuple:
     """(x, y, weights) of `validation_data`."""
     if isinstance(validation_data, (Dataset, DatasetIterator)) or inspect.isgenerator(validation_data):
         return validation_data, None, None
-    if not isinstance(validation_data, (tuple, list)) or len(validation_data) not in (2, 3):
+    if len(validation_data) not in (2, 3):
         raise ValueError("`validation_data` is (x, y) or (x, y, sample_weight).")
     return (*validation_data, None)[:3]
 
@@ -152,15 +163,11 @@ def validate_input_types(inp: Any, orig_inp: Any, allow_dict: bool = True, field
 
 def check_loss_and_target_compatibility(targets: list, loss_fns: list, output_shapes: list) -> None:
     """ValueError where targets don't have the shape that a loss of Keras wants."""
-    for target, loss, shape in zip(targets, loss_fns, output_shapes):
-        if target is None or loss is None or isinstance(target, Tensor):
-            continue
-        name = getattr(getattr(loss, "fn", loss), "__name__", None)
-        if name == "sparse_categorical_crossentropy" or getattr(losses, name or "", None) is None:
-            continue
-        for size, wanted in zip(target.shape[1:], shape[1:]):
-            if wanted is not None and size != wanted:
-                raise ValueError(f"Targets of shape {target.shape} don't go with outputs of shape {shape} and {name}.")
+    ends = []
+    for loss, shape in zip(loss_fns, output_shapes):
+        ends.append(endpoints.Endpoint(None, "", loss, None))
+        ends[-1].known_shape = tuple(shape)
+    data_checks.check_targets(targets, ends)
 
 
 # --- tensors -------------------------------------------------------------------------------------
@@ -237,7 +244,7 @@ class ModelInputs:
         """A placeholder for each, in the structure that the inputs have; tensors of a graph stay themselves."""
         with K.get_graph().as_default():
             made = [_placeholder_like(_column(x), name) for x, name in zip(self._flattened_inputs, self._input_names)]
-        self._flattened_inputs = [new if isinstance(x, Tensor) else x for x, new in zip(self._flattened_inputs, made)]
+        self._flattened_inputs = list(made)
         if self._is_single_input and not return_single_as_list:
             return made[0]
         return dict(zip(self._input_names, made)) if self._is_dict else made
@@ -417,7 +424,7 @@ def generic_output_names(outputs_list: Sequence) -> list[str]:
 
 def get_progbar(model: Any, count_mode: str) -> ProgbarLogger:
     """The bar that shows how training goes."""
-    made = ProgbarLogger(count_mode, stateful_metrics=model.metrics_names[1:])
+    made = ProgbarLogger(count_mode, stateful_metrics=model.metrics_names[1:] if model else None)
     made.set_model(model)
     return made
 
