@@ -81,7 +81,7 @@ class _FileDataset(Dataset):
             joined = names.flat_map(read_one_file)
         else:
             joined = interleaved_in_parallel(names, read_one_file, num_parallel_reads, 1, False, None, None)
-        self._begin(joined._variant_tensor, _STRING, [filenames] if self._made_of_names and names is filenames else [])
+        self._begin(joined._variant_tensor, _STRING, [names] if self._made_of_names else [])
 
 
 class _PlainFileDataset(_FileDataset):

@@ -119,6 +119,8 @@ def sample_from_datasets(datasets, weights=None, seed=None):
         >>> sess.run(mixed.make_one_shot_iterator().get_next())
         np.int32(20)
     """
+    if not datasets:
+        raise IndexError("`datasets` is empty: there is nothing to draw elements from")
     if weights is None:
         weights = [1.0 / len(datasets)] * len(datasets)
     if isinstance(weights, Dataset):

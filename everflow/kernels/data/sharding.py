@@ -125,5 +125,6 @@ def auto_shard_dataset(input_dataset: Dataset, num_workers: torch.Tensor, index:
     made = _Share(workers, mine).of(input_dataset)
     assert made.origin is not None
     again = same_elements(made)
+    again.cardinality = -2  # files may hold any number of elements
     again.came_from(made.origin)
     return again
