@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from everflow.formats import records
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.kernels.data.datasets import Element, End, Following, Iteration, Restarting, Source, dataset, text
 from everflow.kernels.data.files import checked_compression, opened
 from everflow.kernels.io.parsing import decode_csv
@@ -63,20 +64,39 @@ def csv_dataset(
         raise InvalidArgumentError(None, None, f"select_cols are numbers of columns, from 0 on, not {columns}")
     if any(a >= b for a, b in zip(columns, columns[1:])):
         raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
+    if columns and len(columns) != len(record_defaults):
+        problem = f"select_cols has {len(columns)} columns, and there are defaults for {len(record_defaults)}"
+        raise InvalidArgumentError(None, None, problem)
     names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
 
-    def rows_of_all() -> Iterator[bytes]:
-        for name in names:
-            with opened(name) as file:
-                for number, row in enumerate(_rows(records.decoded(file, compression), quotes)):
-                    if number or not skip_header:
-                        yield row
+    def rows_of(name: str) -> Iterator[bytes]:
+        with opened(name) as file:
+            rows = _rows(records.decoded(file, compression), quotes)
+            if skip_header and next(rows, None) is None:
+                raise InvalidArgumentError(None, None, f"{name} should begin with a header, and is empty")
+            yield from rows
 
     def start(iteration: Iteration) -> Following:
-        rows = Restarting(rows_of_all)
+        waiting, rows = list(names), None
+
+        def next_row() -> bytes | None:
+            """The next row of the file that is read, or None after its last one."""
+            nonlocal rows
+            rows = rows or Restarting(functools.partial(rows_of, waiting[0]))
+            try:
+                return next(rows, None)
+            except NotFoundError:  # it stays the next one to be read
+                rows = None
+                raise
 
         def following() -> Element:
-            for row in rows:
+            nonlocal rows
+            while waiting:
+                row = next_row()
+                if row is None:
+                    waiting.pop(0)
+                    rows = None
+                    continue
                 return tuple(
                     decode_csv(
                         np.array(row, object),
