@@ -2,6 +2,8 @@
 classes of people's own datasets.
 """
 
+import functools
+
 from everflow.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset, structure
 from everflow.data.dataset import (
     DatasetV1Adapter,
@@ -9,6 +11,7 @@ from everflow.data.dataset import (
 )
 from everflow.data.experimental.optimization import optimize
 from everflow.data.experimental.stats import set_stats_aggregator
+from everflow.data.files import read_fixed_length, read_plain
 from everflow.data.functions import StructuredFunction
 from everflow.data.iterators import _IN_A_LOOP as GET_NEXT_CALL_WARNING_MESSAGE  # noqa: F401
 from everflow.data.iterators import _ITERATORS as GLOBAL_ITERATORS  # noqa: F401
@@ -141,6 +144,7 @@ _KINDS = {
     "TensorSliceDataset": Dataset.from_tensor_slices,
     "WindowDataset": Dataset.window,
     "ZipDataset": Dataset.zip,
+    "_FixedLengthRecordDataset": read_fixed_length,
     "_GeneratorDataset": _generated,
     "_MaxIntraOpParallelismDataset": _of_op(raw.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
     "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(
@@ -154,6 +158,8 @@ _KINDS = {
         aggregator, prefix, counter
     )(d),
     "_SleepDataset": _sleeping,
+    "_TFRecordDataset": functools.partial(read_plain, "TFRecordDataset"),
+    "_TextLineDataset": functools.partial(read_plain, "TextLineDataset"),
     "_UnbatchDataset": Dataset.unbatch,
 }
 
