@@ -56,15 +56,11 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
 
 def _shape_tensor(padded_shape, component_shape, given=None):
     if isinstance(padded_shape, Tensor):
-        tensor = padded_shape
+        tensor, shown = padded_shape, padded_shape if given is None else given
         if tensor.shape.rank not in (None, 1):
-            raise ValueError(
-                f"{_NO_VECTOR.format(padded_shape if given is None else given)} its shape was {tensor.shape}."
-            )
+            raise ValueError(f"{_NO_VECTOR.format(shown)} its shape was {tensor.shape}.")
         if tensor.dtype != dtypes.int64:
-            raise TypeError(
-                f"{_NO_VECTOR.format(padded_shape if given is None else given)} its element type was {tensor.dtype.name}."
-            )
+            raise TypeError(f"{_NO_VECTOR.format(shown)} its element type was {tensor.dtype.name}.")
         known = constant_value_as_shape(tensor)
     else:
         try:
@@ -82,7 +78,8 @@ def _shape_tensor(padded_shape, component_shape, given=None):
         fits = all(p is None or c is None or p >= c for p, c in pairs)
     if not fits:
         raise ValueError(
-            f"The padded shape {known} is not compatible with the corresponding input component shape {component_shape}."
+            f"The padded shape {known} is not compatible with the corresponding input component shape "
+            f"{component_shape}."
         )
     if tensor is None:
         tensor = convert_to_tensor(np.array([-1 if d is None else d for d in known.as_list()], np.int64))

@@ -172,7 +172,7 @@ class FixedLengthRecordDatasetV1(_FileDataset):
 def read_plain(op_type, filenames, compression_type=None, buffer_size=None):
     """What an op of a type without settings of its own reads from files, one after the other."""
     variant = getattr(raw, op_type)(
-        filenames=convert_to_tensor(filenames, dtypes.string, name="filenames"),
+        filenames=filenames,
         compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
         buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
     )
@@ -184,7 +184,7 @@ def read_fixed_length(
 ):
     """Records of one length that an op reads from files, one after the other."""
     variant = raw.FixedLengthRecordDatasetV2(
-        filenames=convert_to_tensor(filenames, dtypes.string, name="filenames"),
+        filenames=filenames,
         **as_int64(record_bytes=record_bytes),
         header_bytes=optional_tensor("header_bytes", header_bytes, 0),
         footer_bytes=optional_tensor("footer_bytes", footer_bytes, 0),

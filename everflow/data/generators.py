@@ -55,7 +55,7 @@ def from_generator(generator, output_types, output_shapes, args):
     if not callable(generator):
         raise TypeError("`generator` must be callable.")
     spec = structure.from_legacy(output_types, output_shapes)
-    arguments = tuple(convert_to_tensor(a, name="args") for a in args) if args is not None else ()
+    arguments = tuple(convert_to_tensor(a, name=f"args_{i}") for i, a in enumerate(args or ()))
     types, shapes = structure.flat_types(spec), structure.flat_shapes(spec)
     running = _Running(generator)
 
@@ -67,9 +67,7 @@ def from_generator(generator, output_types, output_shapes, args):
         try:
             leaves = _leaves(spec, element)
         except (TypeError, ValueError) as e:
-            raise TypeError(
-                f"`generator` yielded {element}, which has another structure. The expected structure was {output_types}."
-            ) from e
+            raise TypeError(f"`generator` yielded {element}. The expected structure was {output_types}.") from e
         return [_converted(leaf, t, s) for leaf, t, s in zip(leaves, types, shapes)]
 
     def generator_next_fn(number):

@@ -155,6 +155,7 @@ def normalize(element):
         made = []
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, SparseTensorValue):
+                spec_of(leaf)  # its type is asked first, by tensors of its own
                 leaf = SparseTensor.from_value(leaf)
             elif isinstance(leaf, RaggedTensorValue):
                 leaf = as_ragged_or_tensor(leaf)

@@ -60,9 +60,7 @@ class CsvDatasetV1(Dataset):
         filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
         compression = optional_tensor("compression_type", compression_type, "", dtypes.string)
         defaults = [
-            constants.constant([], dtype=d)
-            if _is_dtype(d)
-            else convert_to_tensor(d, name=f"record_defaults_{i}" if i else "record_defaults")
+            constants.constant([], dtype=d) if _is_dtype(d) else convert_to_tensor(d, name=f"record_defaults_{i}")
             for i, d in enumerate(record_defaults)
         ]
         spec = tuple(TensorSpec([], d.dtype) for d in defaults)

@@ -209,14 +209,10 @@ def unbatch_dataset(input_dataset: Dataset) -> Dataset:
     return Dataset(start)
 
 
-@dataset("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
-def dense_to_sparse_batch_dataset(
-    input_dataset: Dataset, batch_size: torch.Tensor, row_shape: torch.Tensor, *, output_types: list[DType]
-) -> Dataset:
-    wanted = row_shape.tolist()
+def _of_rows(input_dataset: Dataset, wanted: list[int]) -> Dataset:
+    """Elements that fit into a row: one that doesn't fails when it is read, and the next batch begins after it."""
 
-    def checked(iteration: Iteration) -> Following:
-        """Elements that fit into a row: one that doesn't fails when it is read, and the next batch begins after it."""
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
 
         def take() -> Element:
@@ -230,6 +226,15 @@ def dense_to_sparse_batch_dataset(
             return element
 
         return take
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+@dataset("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
+def dense_to_sparse_batch_dataset(
+    input_dataset: Dataset, batch_size: torch.Tensor, row_shape: torch.Tensor, *, output_types: list[DType]
+) -> Dataset:
+    wanted = row_shape.tolist()
 
     def join(elements: list[Element]) -> Element:
         values = [e[0] for e in elements]
@@ -251,4 +256,4 @@ def dense_to_sparse_batch_dataset(
         kind = dtypes.string if isinstance(joined, np.ndarray) else dtypes.as_dtype(to_numpy(joined).dtype)
         return (serialize_sparse(indices, joined, shape, T=kind, out_type=dtypes.variant),)
 
-    return grouped(Dataset(checked, input_dataset.cardinality), int(batch_size), False, join)
+    return grouped(_of_rows(input_dataset, wanted), int(batch_size), False, join)

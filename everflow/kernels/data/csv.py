@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -39,6 +39,30 @@ def _rows(file: BinaryIO, use_quotes: bool) -> Iterator[bytes]:
             break
     if row:
         yield row
+
+
+class _FileByFile:
+    """The rows of files, one file after the other."""
+
+    def __init__(self, names: list[str], rows_of: Callable[[str], Iterator[bytes]]) -> None:
+        self._waiting, self._rows_of = names[::-1], rows_of
+        self._rows: Restarting | None = None
+
+    def next(self) -> bytes | None:
+        """The next row, or None after the last file's last one."""
+        while self._waiting:
+            if self._rows is None:
+                self._rows = Restarting(functools.partial(self._rows_of, self._waiting[-1]))
+            try:
+                row: bytes | None = next(self._rows, None)
+            except NotFoundError:  # it stays the next one to be read
+                self._rows = None
+                raise
+            if row is not None:
+                return row
+            self._waiting.pop()
+            self._rows = None
+        return None
 
 
 @dataset("CSVDataset", "ExperimentalCSVDataset")
@@ -77,38 +101,21 @@ def csv_dataset(
             yield from rows
 
     def start(iteration: Iteration) -> Following:
-        waiting, rows = list(names), None
-
-        def next_row() -> bytes | None:
-            """The next row of the file that is read, or None after its last one."""
-            nonlocal rows
-            rows = rows or Restarting(functools.partial(rows_of, waiting[0]))
-            try:
-                return next(rows, None)
-            except NotFoundError:  # it stays the next one to be read
-                rows = None
-                raise
+        rows = _FileByFile(names, rows_of)
 
         def following() -> Element:
-            nonlocal rows
-            while waiting:
-                row = next_row()
-                if row is None:
-                    waiting.pop(0)
-                    rows = None
-                    continue
-                return tuple(
-                    decode_csv(
-                        np.array(row, object),
-                        record_defaults,
-                        OUT_TYPE=output_types,
-                        field_delim=delimiter,
-                        use_quote_delim=quotes,
-                        na_value=missing,
-                        select_cols=columns,
-                    )
-                )
-            raise End
+            if (row := rows.next()) is None:
+                raise End
+            fields = decode_csv(
+                np.array(row, object),
+                record_defaults,
+                OUT_TYPE=output_types,
+                field_delim=delimiter,
+                use_quote_delim=quotes,
+                na_value=missing,
+                select_cols=columns,
+            )
+            return tuple(fields)
 
         return following
 

@@ -30,7 +30,7 @@ class Words:
         return self._ready.popleft()
 
 
-# With more passes than these in the buffer, it is not filled further: only the first one is drawn from, however large it is.
+# With more passes than these in the buffer, it is not filled further: only the first one is drawn from.
 _PASSES = 3
 
 
