@@ -14,6 +14,8 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value, constant_value_as_shape
 from everflow.framework.type_specs import TensorSpec
 
+_NO_VECTOR = "Padded shape {} must be a 1-D tensor of tf.int64 values, but"
+
 
 def static_size(batch_size, drop_remainder):
     """The size that every batch surely has, or None."""
@@ -52,22 +54,21 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
     return dataset._make(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
 
 
-def _shape_tensor(padded_shape, component_shape):
+def _shape_tensor(padded_shape, component_shape, given=None):
     if isinstance(padded_shape, Tensor):
-        tensor = padded_shape
+        tensor, shown = padded_shape, padded_shape if given is None else given
         if tensor.shape.rank not in (None, 1):
-            raise ValueError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the shape {tensor.shape}")
+            raise ValueError(f"{_NO_VECTOR.format(shown)} its shape was {tensor.shape}.")
         if tensor.dtype != dtypes.int64:
-            raise TypeError(
-                f"A padded shape is a vector of int64 sizes; {padded_shape} has the type {tensor.dtype.name}"
-            )
+            raise TypeError(f"{_NO_VECTOR.format(shown)} its element type was {tensor.dtype.name}.")
         known = constant_value_as_shape(tensor)
     else:
         try:
             listed = isinstance(padded_shape, (list, tuple))
             known = TensorShape([None if d == -1 else d for d in padded_shape] if listed else padded_shape)
         except (TypeError, ValueError):
-            return _shape_tensor(convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64), component_shape)
+            tensor = convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64)
+            return _shape_tensor(tensor, component_shape, padded_shape)
         if known.rank is None:
             raise ValueError("A padded shape must have a known rank")
         tensor = None
@@ -76,7 +77,10 @@ def _shape_tensor(padded_shape, component_shape):
         pairs = zip(known.as_list(), component_shape.as_list())
         fits = all(p is None or c is None or p >= c for p, c in pairs)
     if not fits:
-        raise ValueError(f"The padded shape {known} is not compatible with elements of shape {component_shape}")
+        raise ValueError(
+            f"The padded shape {known} is not compatible with the corresponding input component shape "
+            f"{component_shape}."
+        )
     if tensor is None:
         tensor = convert_to_tensor(np.array([-1 if d is None else d for d in known.as_list()], np.int64))
     return tensor
@@ -86,10 +90,10 @@ def _filler(value, dtype):
     if value is None:
         value = "" if dtype is dtypes.string else np.zeros([], dtype.as_numpy_dtype)
     tensor = convert_to_tensor(value, name="padding_value")
-    if tensor.dtype != dtype and tensor.dtype.base_dtype != dtype:
-        raise TypeError(f"padding_values has {tensor} for a component of type {dtype!r}: both need one type")
     if not tensor.shape.is_compatible_with([]):
         raise ValueError(f"Padding value should be a scalar, but got {tensor}")
+    if tensor.dtype != dtype and tensor.dtype.base_dtype != dtype:
+        raise TypeError(f"padding_values has {tensor} for a component of type {dtype!r}: both need one type")
     return tensor
 
 

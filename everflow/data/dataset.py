@@ -19,6 +19,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
+from everflow.ops.variables.trackable import Trackable
 
 
 class DatasetSpec(structure.VariantSpec):
@@ -78,7 +79,7 @@ def _kept_or(name, ask):
     return property(read, lambda self, value: self.__dict__.update({name: value}))
 
 
-class Dataset(structure.Elements, structure.VariantValue):
+class Dataset(structure.Elements, structure.VariantValue, Trackable):
     """A sequence of elements: nests of tensors of one structure.
 
     Datasets are made by `from_tensor_slices`, `from_generator`, `range` and others, and from each other by methods; an
@@ -200,6 +201,12 @@ class Dataset(structure.Elements, structure.VariantValue):
     def _as_serialized_graph(self, stateful_whitelist=None):
         """A string tensor: the GraphDef that makes this dataset."""
         return raw.DatasetToGraph(input_dataset=self._variant_tensor, stateful_whitelist=stateful_whitelist or [])
+
+    def _trace_variant_creation(self):
+        """A function that makes this dataset again; see `exporting.making`."""
+        from everflow.data.exporting import making  # eager execution is loaded where it is used
+
+        return making(self)
 
     def _apply_options(self):
         """The dataset as an iterator takes it: with the ops that options ask for."""

@@ -81,7 +81,7 @@ class _FileDataset(Dataset):
             joined = names.flat_map(read_one_file)
         else:
             joined = interleaved_in_parallel(names, read_one_file, num_parallel_reads, 1, False, None, None)
-        self._begin(joined._variant_tensor, _STRING, [filenames] if self._made_of_names and names is filenames else [])
+        self._begin(joined._variant_tensor, _STRING, [names] if self._made_of_names else [])
 
 
 class _PlainFileDataset(_FileDataset):
@@ -91,12 +91,7 @@ class _PlainFileDataset(_FileDataset):
 
     def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
         def read_one_file(filename):
-            return _reader(
-                getattr(raw, self._op_type),
-                filenames=filename,
-                compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
-                buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
-            )
+            return read_plain(self._op_type, filename, compression_type, buffer_size)
 
         self._read(filenames, read_one_file, num_parallel_reads)
 
@@ -166,16 +161,34 @@ class FixedLengthRecordDatasetV1(_FileDataset):
     )
     def __init__(self, filenames, record_bytes, num_parallel_reads, compression_type, **given):
         def read_one_file(filename):
-            defaults = {"header_bytes": 0, "footer_bytes": 0, "buffer_size": _BUFFER}
-            settings = {
-                **as_int64(record_bytes=record_bytes),
-                **{name: optional_tensor(name, given[name], default) for name, default in defaults.items()},
-                "compression_type": optional_tensor("compression_type", compression_type, "", dtypes.string),
-            }
-            return _reader(raw.FixedLengthRecordDatasetV2, filenames=filename, **settings)
+            return read_fixed_length(filename, record_bytes, compression_type=compression_type, **given)
 
         self._read(filenames, read_one_file, num_parallel_reads)
 
 
-def _reader(build, **arguments):
-    return DatasetV1Adapter._make(build(**arguments), _STRING)
+# --- one op that reads files ---------------------------------------------------------------------
+
+
+def read_plain(op_type, filenames, compression_type=None, buffer_size=None):
+    """What an op of a type without settings of its own reads from files, one after the other."""
+    variant = getattr(raw, op_type)(
+        filenames=filenames,
+        compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
+        buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
+    )
+    return DatasetV1Adapter._make(variant, _STRING)
+
+
+def read_fixed_length(
+    filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None
+):
+    """Records of one length that an op reads from files, one after the other."""
+    variant = raw.FixedLengthRecordDatasetV2(
+        filenames=filenames,
+        **as_int64(record_bytes=record_bytes),
+        header_bytes=optional_tensor("header_bytes", header_bytes, 0),
+        footer_bytes=optional_tensor("footer_bytes", footer_bytes, 0),
+        buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
+        compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
+    )
+    return DatasetV1Adapter._make(variant, _STRING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.forking import renewed
+from everflow.framework.nest import parts_of
 from everflow.framework.tensor_values import as_bytes_array
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.functions.python import numpy_function
@@ -53,7 +55,7 @@ def from_generator(generator, output_types, output_shapes, args):
     if not callable(generator):
         raise TypeError("`generator` must be callable.")
     spec = structure.from_legacy(output_types, output_shapes)
-    arguments = tuple(convert_to_tensor(a, name="args") for a in args) if args is not None else ()
+    arguments = tuple(convert_to_tensor(a, name=f"args_{i}") for i, a in enumerate(args or ()))
     types, shapes = structure.flat_types(spec), structure.flat_shapes(spec)
     running = _Running(generator)
 
@@ -65,9 +67,7 @@ def from_generator(generator, output_types, output_shapes, args):
         try:
             leaves = _leaves(spec, element)
         except (TypeError, ValueError) as e:
-            raise TypeError(
-                f"`generator` yielded {element}, which did not match the structure of output_types, {output_types}"
-            ) from e
+            raise TypeError(f"`generator` yielded {element}. The expected structure was {output_types}.") from e
         return [_converted(leaf, t, s) for leaf, t, s in zip(leaves, types, shapes)]
 
     def generator_next_fn(number):
@@ -98,10 +98,12 @@ def _leaves(spec, element) -> list:
     """The leaves of a yielded element; a list is no tuple, and below a leaf anything is one value."""
     if not structure.is_nested(spec):
         return [element]
-    if isinstance(spec, tuple):
-        if not isinstance(element, tuple) or len(element) != len(spec):
-            raise TypeError(f"expected {len(spec)} parts")
-        return [leaf for s, e in zip(spec, element) for leaf in _leaves(s, e)]
+    if not isinstance(spec, Mapping):
+        kind = tuple if isinstance(spec, tuple) else type(spec)
+        below = parts_of(spec)
+        if not isinstance(element, kind) or len(parts_of(element)) != len(below):
+            raise TypeError(f"expected {len(below)} parts")
+        return [leaf for s, e in zip(below, parts_of(element)) for leaf in _leaves(s, e)]
     if set(element) != set(spec):
         raise ValueError("other keys")
     return [leaf for key in sorted(spec) for leaf in _leaves(spec[key], element[key])]
@@ -126,5 +128,7 @@ def _converted(value, dtype, shape):
             f"`generator` yielded {value}, which could not be converted to {dtype.name}, its type in output_types"
         ) from e
     if not shape.is_compatible_with(array.shape):
-        raise ValueError(f"`generator` yielded an element of shape {array.shape}; output_shapes has {shape} for it")
+        raise ValueError(
+            f"`generator` yielded an element of shape {array.shape} where an element of shape {shape} was expected."
+        )
     return array

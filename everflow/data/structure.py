@@ -12,7 +12,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor, SparseTensorSpec, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.nest import parts_of, rebuilt
+from everflow.framework.nest import is_attrs, parts_of, rebuilt
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
@@ -26,8 +26,10 @@ from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
 def is_nested(value) -> bool:
-    """Whether a value is a nest here: a tuple, named tuple or mapping."""
-    return isinstance(value, (tuple, Mapping)) and not isinstance(value, (SparseTensorValue, TensorShape))
+    """Whether a value is a nest here: a tuple, named tuple, mapping or object of an attrs class."""
+    if isinstance(value, (tuple, Mapping)):
+        return not isinstance(value, (SparseTensorValue, TensorShape))
+    return is_attrs(value)
 
 
 def flatten(nest) -> list:
@@ -61,9 +63,12 @@ def same_structure(a, b) -> None:
         raise TypeError(f"{type(a)} and {type(b)} are different kinds of containers")
     if isinstance(a, Mapping) and set(a) != set(b):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}")
-    if len(a) != len(b):
-        raise ValueError(f"One structure has {len(a)} elements, the other one {len(b)}")
-    for x, y in zip(parts_of(a), parts_of(b)):
+    if is_attrs(a) != is_attrs(b):
+        raise TypeError(f"{type(a)} and {type(b)} are different kinds of containers")
+    ours, others = parts_of(a), parts_of(b)
+    if len(ours) != len(others):
+        raise ValueError(f"One structure has {len(ours)} elements, the other one {len(others)}")
+    for x, y in zip(ours, others):
         same_structure(x, y)
 
 
@@ -150,6 +155,7 @@ def normalize(element):
         made = []
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, SparseTensorValue):
+                spec_of(leaf)  # its type is asked first, by tensors of its own
                 leaf = SparseTensor.from_value(leaf)
             elif isinstance(leaf, RaggedTensorValue):
                 leaf = as_ragged_or_tensor(leaf)
@@ -360,11 +366,12 @@ def up_to(nest, values) -> list:
         if not isinstance(values, Mapping) or set(nest) != set(values):
             raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
         return [leaf for key in sorted(nest) for leaf in up_to(nest[key], values[key])]
-    if not isinstance(values, tuple):  # a list is one shape, or one value
+    if is_attrs(values) != is_attrs(nest) or not is_nested(values):  # a list is one shape, or one value
         raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
-    if len(values) != len(nest):
+    below, given = parts_of(nest), parts_of(values)
+    if len(given) != len(below):
         raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
-    return [leaf for n, v in zip(nest, values) for leaf in up_to(n, v)]
+    return [leaf for n, v in zip(below, given) for leaf in up_to(n, v)]
 
 
 # What specs themselves are asked by programs that know the insides of datasets.

@@ -20,7 +20,8 @@ _Difference: TypeAlias = tuple[type[Exception], str]
 _Path: TypeAlias = tuple[Any, ...]
 
 
-def _is_attrs(value: Structure) -> bool:
+def is_attrs(value: Structure) -> bool:
+    """Whether it is an object of a class that `attrs` made."""
     return hasattr(type(value), "__attrs_attrs__")
 
 
@@ -35,7 +36,7 @@ def is_sequence(o: Structure) -> bool:
         return True
     if isinstance(o, str | bytes | bytearray):
         return False
-    return isinstance(o, abc.Sequence | abc.Mapping | abc.MappingView) or _is_attrs(o)
+    return isinstance(o, abc.Sequence | abc.Mapping | abc.MappingView) or is_attrs(o)
 
 
 def is_nested(seq: Structure) -> bool:
@@ -74,7 +75,7 @@ def _items(structure: Structure) -> list[tuple[Any, Structure]]:
     """(key, value) pairs one level down; keys are indices, dict keys or field names."""
     if isinstance(structure, abc.Mapping):
         return [(key, structure[key]) for key in _sorted_keys(structure)]
-    if _is_attrs(structure):
+    if is_attrs(structure):
         return [(attr.name, getattr(structure, attr.name)) for attr in type(structure).__attrs_attrs__]
     if _is_named_tuple(structure):
         return list(zip(structure._fields, structure, strict=True))
@@ -107,7 +108,7 @@ def rebuilt(structure: Structure, values: abc.Sequence) -> Structure:
         if isinstance(structure, collections.defaultdict):
             return kind(structure.default_factory, pairs)
         return kind(pairs)
-    if _is_attrs(structure) or _is_named_tuple(structure):
+    if is_attrs(structure) or _is_named_tuple(structure):
         return kind(*values)
     if isinstance(structure, abc.MappingView | range):
         return list(values)

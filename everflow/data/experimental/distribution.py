@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow.data import structure
 from everflow.data.dataset import Dataset, DatasetV1Adapter
-from everflow.data.settings import as_int64
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensorSpec
 from everflow.framework.scopes import device, executing_eagerly
@@ -55,8 +54,8 @@ class _RebatchDataset(DatasetV1Adapter):
         spec = structure.map_nest(parted, input_dataset.element_spec)
         variant = raw.RebatchDataset(
             input_dataset=input_dataset._variant_tensor,
+            num_replicas=num_replicas,
             use_fallback=use_fallback,
-            **as_int64(num_replicas=num_replicas),
             **structure.attributes(spec),
         )
         self._begin(variant, spec, [input_dataset])

@@ -214,6 +214,6 @@ def group_by_reducer(key_func, reducer):
         )
         final = StructuredFunction(reducer.finalize_func, where, state)
         functions = _named(key_func=keys, init_func=initial, reduce_func=reduced, finalize_func=final)
-        return dataset._then(raw.GroupByReducerDataset, final.output_structure, **functions)
+        return dataset._then(raw.ExperimentalGroupByReducerDataset, final.output_structure, **functions)
 
     return apply

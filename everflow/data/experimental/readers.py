@@ -60,9 +60,7 @@ class CsvDatasetV1(Dataset):
         filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
         compression = optional_tensor("compression_type", compression_type, "", dtypes.string)
         defaults = [
-            constants.constant([], dtype=d)
-            if _is_dtype(d)
-            else convert_to_tensor(d, name=f"record_defaults_{i}" if i else "record_defaults")
+            constants.constant([], dtype=d) if _is_dtype(d) else convert_to_tensor(d, name=f"record_defaults_{i}")
             for i, d in enumerate(record_defaults)
         ]
         spec = tuple(TensorSpec([], d.dtype) for d in defaults)
@@ -362,14 +360,13 @@ def parse_example_dataset(features, num_parallel_calls=1):
             raise TypeError(f"parse_example_dataset takes a dataset of vectors of strings, not one of {spec}")
         found, wanted, defaults = parsing_examples.example_arguments(features)
         rows = spec.shape[:1] if spec.shape.rank else TensorShape([None])
-        specs = {
-            k: SparseTensorSpec(rows.concatenate([None]), t) for k, t in zip(wanted.sparse_keys, wanted.sparse_types)
-        }
-        for key, dtype, shape in zip(wanted.dense_keys, wanted.dense_types, wanted.shapes):
-            specs[key] = TensorSpec(rows.concatenate(shape), dtype)
+        dense = zip(wanted.dense_keys, wanted.dense_types, wanted.shapes)
+        specs = {key: TensorSpec(rows.concatenate(shape), dtype) for key, dtype, shape in dense}
+        for key, dtype in zip(wanted.sparse_keys, wanted.sparse_types):
+            specs[key] = SparseTensorSpec(rows.concatenate([None]), dtype)
         parsed = dataset._then(
             raw.ParseExampleDataset,
-            {key: specs[key] for key in sorted(specs)},
+            specs,
             num_parallel_calls=num_parallel_calls,
             dense_defaults=defaults,
             sparse_keys=wanted.sparse_keys,

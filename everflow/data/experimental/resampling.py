@@ -53,7 +53,7 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             both = initials.map(lambda initial: _acceptance(initial, target))
             acceptances = both.map(lambda accepted, kept: accepted)
             originals = both.map(lambda accepted, kept: kept)
-        known = _kept_of_constants(initial_dist, target_dist)
+        known = None if initial_dist is None else _kept_of_constants(initial, target)
         if known == 1:  # all can be taken as they are
             return Dataset.zip((classes, dataset))
         chosen = _filtered(dataset, acceptances, initials, classes, seed)
@@ -66,11 +66,9 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     return apply
 
 
-def _kept_of_constants(initial_dist, target_dist):
+def _kept_of_constants(initial, target):
     """The part of all elements that can be taken as they are, where it is known while the graph is drawn; else None."""
-    if initial_dist is None:
-        return None
-    initial, target = (constant_value(convert_to_tensor(each)) for each in (initial_dist, target_dist))
+    initial, target = constant_value(initial), constant_value(target)
     if initial is None or target is None:
         return None
     return np.min(target / (initial + np.finfo(initial.dtype).tiny))

@@ -119,6 +119,8 @@ def sample_from_datasets(datasets, weights=None, seed=None):
         >>> sess.run(mixed.make_one_shot_iterator().get_next())
         np.int32(20)
     """
+    if not datasets:
+        raise IndexError("`datasets` is empty: there is nothing to draw elements from")
     if weights is None:
         weights = [1.0 / len(datasets)] * len(datasets)
     if isinstance(weights, Dataset):
@@ -135,7 +137,7 @@ def sample_from_datasets(datasets, weights=None, seed=None):
     def select_dataset_constant_logits(seed):
         return array.squeeze(_multinomial(logits, seed), axis=[0, 1])
 
-    chosen = RandomDatasetV1(seed).batch(2).map(select_dataset_constant_logits)
+    chosen = _mapped(RandomDatasetV1(seed).batch(2), select_dataset_constant_logits)
     return _directed(chosen, datasets)
 
 
@@ -151,7 +153,14 @@ def _drawn_by(weights, seed):
         return array.squeeze(_multinomial(logits, seed), axis=[0, 1])
 
     pairs = Dataset.zip((logits, RandomDatasetV1(seed).batch(2)))
-    return pairs.map(select_dataset_varying_logits)
+    return _mapped(pairs, select_dataset_varying_logits)
+
+
+def _mapped(dataset, function):
+    """What a function gives for each element; it is so small that threads of its own would not pay."""
+    drawn = dataset._function(function, "Dataset.map()")
+    arguments = drawn.argument("f") | {"use_inter_op_parallelism": False}
+    return dataset._then(raw.MapDataset, drawn.output_structure, **arguments)
 
 
 def cardinality(dataset):

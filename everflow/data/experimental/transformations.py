@@ -258,9 +258,11 @@ def dense_to_sparse_batch(batch_size, row_shape):
             )
         known = isinstance(row_shape, (TensorShape, list, tuple))
         rows = [-1 if d is None else d for d in TensorShape(row_shape).as_list()] if known else row_shape
-        sizes = as_int64(batch_size=batch_size, row_shape=rows)
-        static = TensorShape([None]).concatenate(constant_value_as_shape(sizes["row_shape"]))
-        return dataset._then(raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), **sizes)
+        rows = convert_to_tensor(rows, dtypes.int64)
+        static = TensorShape([None]).concatenate(constant_value_as_shape(rows))
+        return dataset._then(
+            raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), batch_size=batch_size, row_shape=rows
+        )
 
     return apply
 
@@ -315,9 +317,7 @@ def bytes_produced_stats(tag):
         >>> sess.run(dataset.make_one_shot_iterator().get_next())
         np.int64(0)
     """
-    return lambda dataset: dataset._then(
-        raw.BytesProducedStatsDataset, tag=convert_to_tensor(tag, dtypes.string, name="tag")
-    )
+    return lambda dataset: dataset._then(raw.BytesProducedStatsDataset, tag=convert_to_tensor(tag, dtypes.string))
 
 
 def latency_stats(tag):
@@ -334,4 +334,4 @@ def latency_stats(tag):
         >>> sess.run(dataset.make_one_shot_iterator().get_next())
         np.int64(0)
     """
-    return lambda dataset: dataset._then(raw.LatencyStatsDataset, tag=convert_to_tensor(tag, dtypes.string, name="tag"))
+    return lambda dataset: dataset._then(raw.LatencyStatsDataset, tag=convert_to_tensor(tag, dtypes.string))

@@ -48,7 +48,8 @@ def _check_shapes(values: list, component: int) -> None:
                 None,
                 None,
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-                f"{shape_text(values[0].shape)} and element {i} had shape {shape_text(value.shape)}.",
+                f"{shape_text(values[0].shape)} and element {i} had shape {shape_text(value.shape)}. "
+                "The number of elements does not match.",
             )
 
 
@@ -208,6 +209,27 @@ def unbatch_dataset(input_dataset: Dataset) -> Dataset:
     return Dataset(start)
 
 
+def _of_rows(input_dataset: Dataset, wanted: list[int]) -> Dataset:
+    """Elements that fit into a row: one that doesn't fails when it is read, and the next batch begins after it."""
+
+    def start(iteration: Iteration) -> Following:
+        following = input_dataset.start(iteration)
+
+        def take() -> Element:
+            element = following()
+            shape = element[0].shape
+            problem = f"Input element had shape ({shape_text(shape)}) that is incompatible with the row shape"
+            if len(shape) != len(wanted):
+                raise InvalidArgumentError(None, None, problem)
+            if any(0 <= most < n for n, most in zip(shape, wanted)):
+                raise DataLossError(None, None, problem)
+            return element
+
+        return take
+
+    return Dataset(start, input_dataset.cardinality)
+
+
 @dataset("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
 def dense_to_sparse_batch_dataset(
     input_dataset: Dataset, batch_size: torch.Tensor, row_shape: torch.Tensor, *, output_types: list[DType]
@@ -216,21 +238,7 @@ def dense_to_sparse_batch_dataset(
 
     def join(elements: list[Element]) -> Element:
         values = [e[0] for e in elements]
-        for value in values:
-            if value.ndim != len(wanted):
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Input element had shape ({shape_text(value.shape)}) that is incompatible with the row shape",
-                )
         size = [max(v.shape[d] for v in values) if w < 0 else w for d, w in enumerate(wanted)]
-        for value in values:
-            if any(n > s for n, s in zip(value.shape, size)):
-                raise DataLossError(
-                    None,
-                    None,
-                    f"Input element had shape ({shape_text(value.shape)}) that is incompatible with the row shape",
-                )
         places = [
             np.concatenate(
                 [
@@ -248,4 +256,4 @@ def dense_to_sparse_batch_dataset(
         kind = dtypes.string if isinstance(joined, np.ndarray) else dtypes.as_dtype(to_numpy(joined).dtype)
         return (serialize_sparse(indices, joined, shape, T=kind, out_type=dtypes.variant),)
 
-    return grouped(input_dataset, int(batch_size), False, join)
+    return grouped(_of_rows(input_dataset, wanted), int(batch_size), False, join)

@@ -59,7 +59,7 @@ def skip_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
     known = input_dataset.cardinality
     return Dataset(
         start,
-        0 if wanted < 0 else known if known < 0 else max(0, known - wanted),
+        known if known < 0 else 0 if wanted < 0 else max(0, known - wanted),
         blocks=lambda: blocks.skipped(input_dataset.blocks, wanted),
     )
 

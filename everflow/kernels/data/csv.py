@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from everflow.formats import records
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.kernels.data.datasets import Element, End, Following, Iteration, Restarting, Source, dataset, text
 from everflow.kernels.data.files import checked_compression, opened
 from everflow.kernels.io.parsing import decode_csv
@@ -40,6 +41,30 @@ def _rows(file: BinaryIO, use_quotes: bool) -> Iterator[bytes]:
         yield row
 
 
+class _FileByFile:
+    """The rows of files, one file after the other."""
+
+    def __init__(self, names: list[str], rows_of: Callable[[str], Iterator[bytes]]) -> None:
+        self._waiting, self._rows_of = names[::-1], rows_of
+        self._rows: Restarting | None = None
+
+    def next(self) -> bytes | None:
+        """The next row, or None after the last file's last one."""
+        while self._waiting:
+            if self._rows is None:
+                self._rows = Restarting(functools.partial(self._rows_of, self._waiting[-1]))
+            try:
+                row: bytes | None = next(self._rows, None)
+            except NotFoundError:  # it stays the next one to be read
+                self._rows = None
+                raise
+            if row is not None:
+                return row
+            self._waiting.pop()
+            self._rows = None
+        return None
+
+
 @dataset("CSVDataset", "ExperimentalCSVDataset")
 def csv_dataset(
     filenames: Strings,
@@ -63,32 +88,34 @@ def csv_dataset(
         raise InvalidArgumentError(None, None, f"select_cols are numbers of columns, from 0 on, not {columns}")
     if any(a >= b for a, b in zip(columns, columns[1:])):
         raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
+    if columns and len(columns) != len(record_defaults):
+        problem = f"select_cols has {len(columns)} columns, and there are defaults for {len(record_defaults)}"
+        raise InvalidArgumentError(None, None, problem)
     names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
 
-    def rows_of_all() -> Iterator[bytes]:
-        for name in names:
-            with opened(name) as file:
-                for number, row in enumerate(_rows(records.decoded(file, compression), quotes)):
-                    if number or not skip_header:
-                        yield row
+    def rows_of(name: str) -> Iterator[bytes]:
+        with opened(name) as file:
+            rows = _rows(records.decoded(file, compression), quotes)
+            if skip_header and next(rows, None) is None:
+                raise InvalidArgumentError(None, None, f"{name} should begin with a header, and is empty")
+            yield from rows
 
     def start(iteration: Iteration) -> Following:
-        rows = Restarting(rows_of_all)
+        rows = _FileByFile(names, rows_of)
 
         def following() -> Element:
-            for row in rows:
-                return tuple(
-                    decode_csv(
-                        np.array(row, object),
-                        record_defaults,
-                        OUT_TYPE=output_types,
-                        field_delim=delimiter,
-                        use_quote_delim=quotes,
-                        na_value=missing,
-                        select_cols=columns,
-                    )
-                )
-            raise End
+            if (row := rows.next()) is None:
+                raise End
+            fields = decode_csv(
+                np.array(row, object),
+                record_defaults,
+                OUT_TYPE=output_types,
+                field_delim=delimiter,
+                use_quote_delim=quotes,
+                na_value=missing,
+                select_cols=columns,
+            )
+            return tuple(fields)
 
         return following
 

@@ -549,6 +549,9 @@ def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
 
 @dataset("SleepDataset", "ExperimentalSleepDataset")
 def sleep_dataset(input_dataset: Dataset, sleep_microseconds: torch.Tensor) -> Dataset:
+    if int(sleep_microseconds) < 0:
+        problem = f"`sleep_microseconds` must be >= 0, not {int(sleep_microseconds)}"
+        raise InvalidArgumentError(None, None, problem)
     seconds = int(sleep_microseconds) * 1e-6
 
     def start(iteration: Iteration) -> Following:

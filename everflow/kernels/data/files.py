@@ -134,6 +134,11 @@ def matching_files_dataset(patterns: Strings) -> Source:
 
     def found() -> Iterator[Element]:
         for pattern in wanted:
+            folder = os.path.dirname(pattern)
+            if not glob.has_magic(folder) and not os.path.isdir(folder or "."):
+                raise NotFoundError(
+                    None, None, f"{folder}; there is no such folder, and it should have files like {pattern}"
+                )
             for name in sorted(filter(os.path.isfile, glob.glob(pattern))):
                 yield (np.array(name.encode(), object),)
 

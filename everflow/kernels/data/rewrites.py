@@ -198,9 +198,21 @@ def _is_plain(origin: Origin) -> bool:
     for function in _functions(origin):
         inputs, outputs = graph._functions[function.name].body_tensors()
         tensors = [*inputs[: len(inputs) - captured], *outputs]
-        if not all(t.shape.is_fully_defined() and t.dtype is not dtypes.variant for t in tensors):
+        if any(t.dtype is dtypes.variant for t in tensors):
+            return False
+        # A function that was read from a file doesn't know the shapes of its arguments; the datasets around it do.
+        source = origin.inputs[0].origin
+        known = [_element_shapes(source), _element_shapes(origin)]
+        shapes = [s for part in known for s in part] if all(known) else [t.shape for t in tensors]
+        if not all(shape.is_fully_defined() for shape in shapes):
             return False
     return not _state(origin)
+
+
+def _element_shapes(origin: Origin | None) -> list[Any]:
+    """The shapes that the op of a map, or of what it maps, has for elements; none where they are not told."""
+    is_batch = origin is not None and origin.op_type.endswith("MapAndBatchDataset")  # these are a batch's
+    return [] if origin is None or is_batch else origin.attribute("output_shapes") or []
 
 
 def _with_prefetch(made: Dataset) -> Dataset | None:

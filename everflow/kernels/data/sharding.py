@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import blocks
-from everflow.kernels.data.datasets import Dataset, Following, Iteration, dataset, same_elements
-from everflow.kernels.data.functions import one_after_the_other
-from everflow.kernels.data.origins import MAKERS, Origin
+from everflow.kernels.data.datasets import Dataset, dataset, same_elements
+from everflow.kernels.data.origins import MAKERS
 from everflow.kernels.data.rewrites import inputs_first, origin_of
 from everflow.protos.attr_value_pb2 import NameAttrList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from everflow.framework.graph import Graph
+    from everflow.kernels.data.origins import Origin
 
 _READERS = frozenset(("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TFRecordDataset", "TextLineDataset"))
 _JOINING = frozenset(("ConcatenateDataset", "ZipDataset"))
@@ -57,8 +54,6 @@ class _Share:
         origin = made.origin
         if origin is None:
             return None
-        if origin.op_type in _READERS:
-            return self._read(origin)
         if origin.op_type in _SPREADING:
             return self._spread(origin) if _reads(origin) else None
         if origin.op_type in _JOINING or origin.op_type in _PASSING:
@@ -77,30 +72,9 @@ class _Share:
             divided = shuffle.made_of(lambda part: self.of_elements(below) if part is below else part)
         return origin.made_of(lambda part: divided if part is source else part)
 
-    def _read(self, reader: Origin) -> Dataset:
-        """The files of a reader, one after the other."""
-        names, *settings = reader.inputs
-        files = self.of_elements(MAKERS["TensorSliceDataset"]([names.reshape(-1)]))
-
-        def make(files: Dataset, *captured: Any, **attributes: Any) -> Dataset:
-            def parts(iteration: Iteration) -> Callable[[], Dataset]:
-                following = files.start(iteration)
-                return lambda: reader.make(following()[0], *settings, **reader.attributes)
-
-            def start(iteration: Iteration) -> Following:
-                return one_after_the_other(parts(iteration), iteration)
-
-            made = Dataset(start, blocks=lambda: blocks.flattened(parts, True))
-            made.came_from(Origin("FlatMapDataset", make, (files, []), {"reads": True}))
-            return made
-
-        return make(files)
-
 
 def _reads(origin: Origin) -> bool:
     """Whether a function reads files, or one that it calls."""
-    if origin.attributes.get("reads"):
-        return True
     graph: Graph = origin.attributes["session"].graph
     waiting, seen = [origin.attributes["f"].name], set()
     while waiting:
@@ -125,5 +99,6 @@ def auto_shard_dataset(input_dataset: Dataset, num_workers: torch.Tensor, index:
     made = _Share(workers, mine).of(input_dataset)
     assert made.origin is not None
     again = same_elements(made)
+    again.cardinality = -2  # files may hold any number of elements
     again.came_from(made.origin)
     return again

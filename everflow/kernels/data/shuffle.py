@@ -30,6 +30,10 @@ class Words:
         return self._ready.popleft()
 
 
+# With more passes than these in the buffer, it is not filled further: only the first one is drawn from.
+_PASSES = 3
+
+
 def _shuffled(
     start: Callable[[Iteration], Callable],
     buffer_size: int,
@@ -67,6 +71,8 @@ def _shuffled(
             position += 1
             passes[-1][1] = position
             held += 1
+            if len(passes) > _PASSES:
+                return
 
     def shuffled() -> Element:
         nonlocal held

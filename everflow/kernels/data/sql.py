@@ -66,14 +66,16 @@ def sql_dataset(
                         f"file:{text(data_source_name)}?mode=ro", uri=True, check_same_thread=False
                     )
                     connection.text_factory = bytes
-                    rows = connection.execute(text(query))
-                    if len(rows.description or ()) != len(output_types):
+                    found = connection.execute(text(query))
+                    columns = len(found.description or ())
+                    if columns != len(output_types):
                         raise InvalidArgumentError(
                             None,
                             None,
-                            f"The number of columns in query ({len(rows.description or ())}) must match the number of elements in "
+                            f"The number of columns in query ({columns}) must match the number of elements in "
                             f"output_types ({len(output_types)}).",
                         )
+                    rows = found
                 row = next(rows, None)
             except sqlite3.Error as e:
                 raise UnknownError(None, None, f"{e}: {text(query)}") from e

@@ -83,3 +83,29 @@ def test_where_a_file_is_cut_does_not_matter(size):
     data = b'a,"b\nc"\r\n\n"d""\n",e\nlast'
     assert list(_rows(InPieces(data, size), True)) == [b'a,"b\nc"', b"", b'"d""\n",e', b"last"]
     assert list(_rows(InPieces(data, size), False)) == [b'a,"b', b'c"', b"", b'"d""', b'",e', b"last"]
+
+
+def test_a_file_without_its_header_fails_once(tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    element = tf.data.experimental.CsvDataset(str(tmp_path / "empty.csv"), [[0]], header=True)
+    element = element.make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="should begin with a header"):
+            session.run(element)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(element)
+
+
+def test_a_file_that_is_not_there_fails_each_time(tmp_path):
+    element = tf.data.experimental.CsvDataset(str(tmp_path / "none.csv"), [[0]]).make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.NotFoundError):
+                session.run(element)
+
+
+def test_there_is_a_default_for_each_chosen_column(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n")
+    dataset = tf.data.experimental.CsvDataset(str(tmp_path / "a.csv"), [[0], [0]], select_cols=[0])
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="1 columns"):
+        session.run(dataset.make_one_shot_iterator().get_next())

@@ -4,6 +4,7 @@ import pytest
 
 import everflow as tf
 from everflow.data.experimental.distribution import _AutoShardDataset as shared
+from everflow.legacy.inner.data import datasets as readers
 
 
 @pytest.fixture
@@ -92,3 +93,17 @@ def test_a_worker_without_anything_is_an_error(files):
 def test_workers_that_are_not_there_are_refused(workers, index):
     with pytest.raises(tf.errors.InvalidArgumentError):
         elements(shared(tf.data.Dataset.range(4), workers, index))
+
+
+READERS = {
+    "records": lambda lines, records: readers._TFRecordDataset(records),
+    "lines": lambda lines, records: readers._TextLineDataset(lines),
+    "records of one length": lambda lines, records: readers._FixedLengthRecordDataset(lines, 4),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_what_one_op_reads_is_divided_by_elements(kind, files):
+    every = elements(READERS[kind](*files))
+    assert len(every) == 12
+    assert elements(shared(READERS[kind](*files), 2, 1)) == every[1::2]

@@ -2,6 +2,8 @@
 classes of people's own datasets.
 """
 
+import functools
+
 from everflow.data import Dataset, FixedLengthRecordDataset, TextLineDataset, TFRecordDataset, structure
 from everflow.data.dataset import (
     DatasetV1Adapter,
@@ -9,6 +11,7 @@ from everflow.data.dataset import (
 )
 from everflow.data.experimental.optimization import optimize
 from everflow.data.experimental.stats import set_stats_aggregator
+from everflow.data.files import read_fixed_length, read_plain
 from everflow.data.functions import StructuredFunction
 from everflow.data.iterators import _IN_A_LOOP as GET_NEXT_CALL_WARNING_MESSAGE  # noqa: F401
 from everflow.data.iterators import _ITERATORS as GLOBAL_ITERATORS  # noqa: F401
@@ -72,12 +75,16 @@ def _restructured(dataset, spec):
     return DatasetV1Adapter._make(dataset._variant_tensor, spec, [dataset])
 
 
+_GENERATOR = "Dataset.from_generator()"
+
+
 def _generated(init_args, init_func, next_func, finalize_func):
     spec = structure.map_nest(structure.spec_of, init_args)
-    init = StructuredFunction(init_func, "GeneratorDataset", spec)
-    following = StructuredFunction(next_func, "GeneratorDataset", init.output_structure)
-    finish = StructuredFunction(finalize_func, "GeneratorDataset", init.output_structure)
-    tensors = structure.to_tensors(spec, structure.normalize(init_args))
+    init = StructuredFunction(init_func, _GENERATOR, spec)
+    following = StructuredFunction(next_func, _GENERATOR, init.output_structure)
+    finish = StructuredFunction(finalize_func, _GENERATOR, init.output_structure)
+    given = [v if structure.is_composite(v) else convert_to_tensor(v) for v in structure.flatten(init_args)]
+    tensors = structure.to_tensors(spec, structure.pack_as(spec, given))
     variant = raw.GeneratorDataset(
         init_func_other_args=[*tensors, *init.captured_inputs],
         next_func_other_args=following.captured_inputs,
@@ -105,6 +112,21 @@ def _prefetched(dataset, buffer_size, slack_period=None):
     return dataset._then(raw.PrefetchDataset, buffer_size=size, slack_period=slack_period or 0)
 
 
+def _mapped(
+    dataset,
+    function,
+    build,
+    calls,
+    use_inter_op_parallelism=True,
+    preserve_cardinality=False,
+    use_legacy_function=False,
+):
+    """What a function gives for each element; functions are drawn in one way, however they are asked for."""
+    drawn = dataset._function(function, "Dataset.map()")
+    settings = {"use_inter_op_parallelism": use_inter_op_parallelism, "preserve_cardinality": preserve_cardinality}
+    return dataset._then(build, drawn.output_structure, **drawn.argument("f"), **calls, **settings)
+
+
 def _sleeping(dataset, sleep_microseconds):
     return dataset._then(raw.SleepDataset, sleep_microseconds=sleep_microseconds)
 
@@ -121,14 +143,21 @@ _KINDS = {
     "FilterDataset": lambda d, predicate, use_legacy_function=False: d.filter(predicate),
     "FlatMapDataset": Dataset.flat_map,
     "InterleaveDataset": Dataset.interleave,
-    "MapDataset": lambda d, f, *_, **settings: d.map(f),
+    "MapDataset": lambda d, f, *ways, **settings: _mapped(d, f, raw.MapDataset, {}, *ways, **settings),
     "MatchingFilesDataset": lambda patterns: DatasetV1Adapter._make(
         raw.MatchingFilesDataset(patterns=convert_to_tensor(patterns, dtypes.string, name="patterns")),
         TensorSpec([], dtypes.string),
     ),
     "PaddedBatchDataset": Dataset.padded_batch,
     "ParallelInterleaveDataset": Dataset.interleave,
-    "ParallelMapDataset": lambda d, f, calls, *_, **settings: d.map(f, calls),
+    "ParallelMapDataset": lambda d, f, calls, *ways, **settings: _mapped(
+        d,
+        f,
+        raw.ParallelMapDataset,
+        {"num_parallel_calls": convert_to_tensor(calls, dtypes.int32, name="num_parallel_calls")},
+        *ways,
+        **settings,
+    ),
     "PrefetchDataset": _prefetched,
     "RangeDataset": Dataset.range,
     "RepeatDataset": Dataset.repeat,
@@ -141,6 +170,7 @@ _KINDS = {
     "TensorSliceDataset": Dataset.from_tensor_slices,
     "WindowDataset": Dataset.window,
     "ZipDataset": Dataset.zip,
+    "_FixedLengthRecordDataset": read_fixed_length,
     "_GeneratorDataset": _generated,
     "_MaxIntraOpParallelismDataset": _of_op(raw.MaxIntraOpParallelismDataset, "max_intra_op_parallelism"),
     "_ModelDataset": lambda d, algorithm=0, cpu_budget=0: d._then(
@@ -154,6 +184,8 @@ _KINDS = {
         aggregator, prefix, counter
     )(d),
     "_SleepDataset": _sleeping,
+    "_TFRecordDataset": functools.partial(read_plain, "TFRecordDataset"),
+    "_TextLineDataset": functools.partial(read_plain, "TextLineDataset"),
     "_UnbatchDataset": Dataset.unbatch,
 }
 
