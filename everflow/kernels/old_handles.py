@@ -1,4 +1,4 @@
-"""What is seen of an object that a node of the old form hands on by reference: two strings, where it lives and its name."""
+"""What is seen of an object that an old node hands on by reference: two strings, where it lives and its name."""
 
 from __future__ import annotations
 

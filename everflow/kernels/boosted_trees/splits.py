@@ -193,8 +193,9 @@ def _mass(sums: np.ndarray, logits: int) -> np.ndarray:
 
 
 def _leaf(sums: np.ndarray, logits: int, l1: float, l2: float) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of leaves [..., logit] and their gains, of sums [..., gradients and hessians]. Several logits have hessians that
-    are diagonals or whole matrices, and there l1 isn't looked at.
+    """Weights of leaves [..., logit] and their gains, of sums [..., gradients and hessians].
+
+    Several logits have hessians that are diagonals or whole matrices, and there l1 isn't looked at.
     """
     gradients, hessians = sums[..., :logits], sums[..., logits:]
     if logits == 1:
@@ -213,7 +214,7 @@ def _leaf(sums: np.ndarray, logits: int, l1: float, l2: float) -> tuple[np.ndarr
 
 
 def _partitions(stats: np.ndarray, totals: np.ndarray, split_type: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """What goes to the left and to the right at each bucket, by kind of split; the first kind counts where gains are equal."""
+    """What goes to the left and to the right at each bucket, by kind of split; of equal gains the first counts."""
     valued = stats[:, :, :-1]
     if split_type == "equality":
         return {"EQUALITY_DEFAULT_RIGHT": (valued, totals[:, :1] - valued)}

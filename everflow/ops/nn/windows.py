@@ -127,7 +127,7 @@ for _types, _place, _rank in (
 def _pooled(op, form, image, ksize, strides):
     image = image.with_rank(form.spatial + 2).as_list()
     padding = op.attrs["padding"].decode()
-    # Windows over the batch, and over channels but for the largest of images, are refused when running: sizes are as given.
+    # Windows over the batch, and over channels but for the largest of images, are refused when running: sizes stay.
     kept = {0: image[0]}
     if not op.type.startswith("MaxPool") or form.spatial == 3:
         kept[form.channel_axis] = image[form.channel_axis]
