@@ -27,10 +27,20 @@ if TYPE_CHECKING:
     from everflow.native.values import Value as Expression
 
 
+# How many axes known inputs must have, where the ops don't take others.
+_RANKS = {
+    **dict.fromkeys(("Transpose", "StridedSlice", "StridedSliceGrad", "Slice", "Tile"), 1),
+    **dict.fromkeys(("ConcatV2", "Split", "GatherV2"), 0),
+    "Pad": 2,
+}
+
+
 def _known(node: Node, position: int) -> list[int] | None:
-    """The integers of a constant input."""
+    """The integers of a constant input; None where it has more or fewer axes than the op takes, too."""
     value = node.constant_input(position)
-    return None if value is None else value.reshape(-1).tolist()
+    if value is None or value.ndim != _RANKS.get(node.type, value.ndim):
+        return None
+    return value.reshape(-1).tolist()
 
 
 def _rank(node: Node, position: int) -> int | None:

@@ -13,6 +13,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
 from everflow.kernels import lookup_index
+from everflow.kernels.old_handles import OldHandle
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings.hashing import murmur64
 from everflow.kernels.strings.numbers import number_parser
@@ -62,7 +63,7 @@ _Key: TypeAlias = Any  # bytes or a number
 _T = TypeVar("_T", bound="Table")
 
 
-class Table:
+class Table(OldHandle):
     """Keys and values of two dtypes; values have a shape of their own, in some tables keys, too."""
 
     key_shape: tuple[int, ...] = ()
@@ -328,16 +329,23 @@ def _table(
     use_node_name_sharing: bool,
     factory: Callable[[], _T],
 ) -> _T:
+    name = shared_name or node.name
+
+    def make() -> _T:
+        table = factory()
+        table.name = name
+        return table
+
     if not shared_name and not use_node_name_sharing:
-        return session.own("table", node.name, factory)
-    table = session.resources.lookup_or_create(container, "table", shared_name or node.name, factory)
+        return session.own("table", node.name, make)
+    table = session.resources.lookup_or_create(container, "table", name, make)
     attrs = node.attrs
     if table.key_dtype != attrs["key_dtype"] or table.value_dtype != attrs["value_dtype"]:
         raise InvalidArgumentError(
             None,
             None,
             f"Conflicting key/value dtypes {attrs['key_dtype'].name}->{attrs['value_dtype'].name} "
-            f"with {table.key_dtype.name}-{table.value_dtype.name} for table {shared_name or node.name}",
+            f"with {table.key_dtype.name}-{table.value_dtype.name} for table {name}",
         )
     return table
 

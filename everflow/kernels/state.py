@@ -432,7 +432,10 @@ def _scatter(buffer: AnyTensor, indices: torch.Tensor, updates: Value, update: C
 
 def scatter_nd(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, update: Callable[..., None]) -> None:
     """Update slices of `buffer` that are addressed by the last axis of `indices`."""
-    depth = indices.shape[-1]
+    depth = indices.shape[-1] if indices.ndim else 1
+    if depth > buffer.ndim:
+        given = f"indices of shape {shape_text(indices.shape)} address {depth} axes"
+        raise InvalidArgumentError(None, None, f"The variable has shape {shape_text(buffer.shape)}, but {given}")
     expected = (*indices.shape[:-1], *buffer.shape[depth:])
     if tuple(updates.shape) != expected:
         if updates.shape[: indices.ndim - 1] != indices.shape[:-1]:

@@ -40,6 +40,10 @@ def test_same_as_with_an_argument_known_only_when_run(build, argument):
         )
 
 
+def deeper(value):
+    return tf.placeholder_with_default(tf.constant(value), None)
+
+
 @pytest.mark.parametrize(
     "build",
     [
@@ -51,6 +55,19 @@ def test_same_as_with_an_argument_known_only_when_run(build, argument):
         lambda x: tf.slice(x, [0, 0, 3], [2, 3, 2]),
         lambda x: tf.split(x, 3, axis=2)[0],
         lambda x: tf.gather(x, [7], axis=1),
+        # Arguments with an axis too many, which isn't known when drawing.
+        lambda x: raw.ConcatV2(values=[x, x], axis=deeper([1])),
+        lambda x: raw.GatherV2(params=x, indices=[1], axis=deeper([1])),
+        lambda x: tf.pad(x, deeper([[[1, 0], [0, 2], [3, 1]]])),
+        lambda x: tf.tile(x, deeper([[1, 2, 3]])),
+        lambda x: tf.transpose(x, deeper([[2, 0, 1]])),
+        lambda x: raw.Split(split_dim=deeper([1]), value=x, num_split=3)[0],
+        lambda x: tf.slice(x, deeper([[0, 0, 0]]), [1, 1, 1]),
+        lambda x: raw.ReverseV2(tensor=x, axis=deeper([[1]])),
+        lambda x: raw.MatrixBandPart(input=x, num_lower=deeper([1]), num_upper=0),
+        lambda x: raw.OneHot(indices=[1], depth=3, on_value=deeper([1]), off_value=0),
+        lambda x: raw.ShardedFilename(basename=deeper(["f"]), shard=0, num_shards=1),
+        lambda x: raw.HistogramSummary(tag=deeper(["t"]), values=x),
     ],
 )
 def test_what_does_not_fit_still_raises(build):

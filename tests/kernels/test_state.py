@@ -100,6 +100,7 @@ def test_one_value_for_all_rows_and_places_in_several_axes(sess, resource):
         ),
         (lambda v: tf.scatter_add(v, fed([0]), fed([1.0], tf.float64)), "Must have updates.shape = indices.shape"),
         (lambda v: tf.scatter_nd_add(v, fed([[0, 2]]), fed([1.0], tf.float64)), "does not index into shape"),
+        (lambda v: tf.scatter_nd_add(v, [[0, 1, 0]], fed([1.0], tf.float64)), r"shape \[1,3\] address 3 axes"),
         (lambda v: tf.assign_add(v, fed([1.0], tf.float64)), None),
     ],
 )

@@ -416,6 +416,8 @@ def split_v(
         value.ndim,
         "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}",
     )
+    if size_splits.ndim > 1 or (num_split > 1 and size_splits.ndim == 0):
+        raise invalid(f"size_splits must be a vector, not of shape {bracketed(size_splits.shape)}")
     sizes, total = dims_of(size_splits.reshape(-1)), value.shape[axis]
     if len(sizes) != num_split:
         raise invalid(f"size_splits must have {num_split} elements, got {len(sizes)}")

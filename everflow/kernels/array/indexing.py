@@ -229,7 +229,7 @@ def gather(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
 
 @fresh("GatherV2")
 def gather_v2(params: AnyTensor, indices: torch.Tensor, axis: torch.Tensor, *, batch_dims: int) -> AnyTensor:
-    at = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
+    at = wrap_axis(scalar(axis, "axis"), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
     if not batch_dims:
         return take(params, indices, at)
     if batch_dims < 0:
@@ -495,6 +495,9 @@ def one_hot(
         raise invalid(f"depth must be non-negative, got: {size}")
     if not -1 <= axis <= indices.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}")
+    for name, value in (("on_value", on_value), ("off_value", off_value)):
+        if value.ndim:
+            raise invalid(f"{name} must be a scalar, not of shape {bracketed(value.shape)}")
     at = indices.long().unsqueeze(axis)
     if is_text(on_value):
         return np.where(_hot(at, axis, size, torch.tensor(True), torch.tensor(False)).numpy(), on_value, off_value)
@@ -594,7 +597,7 @@ def _search(sorted_inputs: Value, values: AnyTensor, out_type: DType, side: Lite
 @kernel("MatrixBandPart", "BatchMatrixBandPart", result=same(0))
 def matrix_band_part(input: AnyTensor, num_lower: torch.Tensor, num_upper: torch.Tensor) -> AnyTensor:
     rows, columns = input.shape[-2:]
-    lower, upper = int(num_lower), int(num_upper)
+    lower, upper = scalar(num_lower, "num_lower"), scalar(num_upper, "num_upper")
     if not lower <= rows:
         raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}")
     if not upper <= columns:

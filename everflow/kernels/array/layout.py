@@ -184,7 +184,9 @@ def invert_permutation(x: torch.Tensor) -> torch.Tensor:
 
 @fresh("ReverseV2")
 def reverse_v2(tensor: AnyTensor, axis: torch.Tensor) -> AnyTensor:
-    wanted = dims_of(axis.reshape(-1))
+    if axis.ndim != 1:
+        raise invalid(f"axis must be a vector, not of shape {bracketed(axis.shape)}")
+    wanted = dims_of(axis)
     for i, a in enumerate(wanted):
         if not -tensor.ndim <= a < tensor.ndim:
             raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {tensor.ndim - 1}]")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from everflow.framework.errors import InvalidArgumentError, UnimplementedError
+from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import Strings
 
@@ -154,21 +154,22 @@ def calculate_best_feature_split(
     split_type: str,
 ) -> _SPLIT_COLUMNS:
     """For each node that is heavy enough its best split (number, gain, dimension, bucket, left and right weight, kind), of
-    stats [node, dimension, bucket, gradient and hessian]; the last bucket has the examples without a value.
+    stats [node, dimension, bucket, gradients and hessians]; the last bucket has the examples without a value.
     """
-    if logits_dimension != 1:
-        raise UnimplementedError(None, None, f"Splits are found for one logit, not for {logits_dimension}")
+    given = stats_summary.shape[-1] - logits_dimension
+    if logits_dimension > 1 and given not in (logits_dimension, logits_dimension**2):
+        wanted = f"{logits_dimension} or {logits_dimension**2} hessians, got {given}"
+        raise InvalidArgumentError(None, None, f"Splits for {logits_dimension} logits need {wanted}")
     first, last = node_id_range.tolist()
     stats = stats_summary[first:last].numpy()
-    totals = stats[:, :1].sum(axis=2, dtype=np.float32)
-    heavy = np.flatnonzero(totals[:, 0, 1] >= np.float32(min_node_weight))
-    stats, totals = stats[heavy], totals[heavy][:, :, None]
+    totals = stats.sum(axis=2, keepdims=True, dtype=np.float32)
+    heavy = np.flatnonzero(_mass(totals[:, 0, 0], logits_dimension) >= np.float32(min_node_weight))
+    stats, totals = stats[heavy], totals[heavy]
     kinds = _partitions(stats, totals, split_type)
-    lefts = np.stack(list(kinds.values()), axis=3)
-    rights = totals[:, :, :, None] - lefts
-    left, left_gain = weight_and_gain(lefts[..., 0], lefts[..., 1], float(l1), float(l2))
-    right, right_gain = weight_and_gain(rights[..., 0], rights[..., 1], float(l1), float(l2))
-    _, whole = weight_and_gain(totals[..., 0, 0, 0], totals[..., 0, 0, 1], float(l1), float(l2))
+    lefts, rights = (np.stack(sides, axis=3) for sides in zip(*kinds.values()))
+    left, left_gain = _leaf(lefts, logits_dimension, float(l1), float(l2))
+    right, right_gain = _leaf(rights, logits_dimension, float(l1), float(l2))
+    _, whole = _leaf(totals[:, 0, 0], logits_dimension, float(l1), float(l2))
     gains = left_gain + right_gain
     best = gains.reshape(len(heavy), -1).argmax(axis=1)
     dim, bucket, kind = np.unravel_index(best, gains.shape[1:])
@@ -176,22 +177,53 @@ def calculate_best_feature_split(
     names = np.array([name.encode() for name in kinds] + [None], object)[:-1]
     return (
         torch.from_numpy((heavy + first).astype(np.int32)),
-        torch.from_numpy((gains[at] - whole.reshape(-1) - np.float32(tree_complexity)).astype(np.float32)),
+        torch.from_numpy((gains[at] - whole - np.float32(tree_complexity)).astype(np.float32)),
         torch.from_numpy(dim.astype(np.int32)),
         torch.from_numpy(bucket.astype(np.int32)),
-        torch.from_numpy(left[at].reshape(-1, 1)),
-        torch.from_numpy(right[at].reshape(-1, 1)),
+        torch.from_numpy(left[at].astype(np.float32)),
+        torch.from_numpy(right[at].astype(np.float32)),
         names[kind],
     )
 
 
-def _partitions(stats: np.ndarray, totals: np.ndarray, split_type: str) -> dict[str, np.ndarray]:
-    """What goes to the left at each bucket, by kind of split; the first kind counts where gains are equal."""
+def _mass(sums: np.ndarray, logits: int) -> np.ndarray:
+    """What is compared with the least weight of a node: the length of its hessians."""
+    hessians = sums[..., logits:]
+    return hessians[..., 0] if logits == 1 else np.sqrt(np.square(hessians).sum(axis=-1))
+
+
+def _leaf(sums: np.ndarray, logits: int, l1: float, l2: float) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of leaves [..., logit] and their gains, of sums [..., gradients and hessians].
+
+    Several logits have hessians that are diagonals or whole matrices, and there l1 isn't looked at.
+    """
+    gradients, hessians = sums[..., :logits], sums[..., logits:]
+    if logits == 1:
+        weight, gain = weight_and_gain(gradients[..., 0], hessians[..., 0], l1, l2)
+        return weight[..., None], gain
+    if hessians.shape[-1] == logits:
+        matrices = hessians[..., None] * np.eye(logits, dtype=np.float32)
+    else:
+        matrices = hessians.reshape(*hessians.shape[:-1], logits, logits).swapaxes(-1, -2)  # they come column by column
+    empty = _mass(sums, logits) < _TINY
+    matrices = matrices + np.float32(l2) * np.eye(logits, dtype=np.float32)
+    matrices = np.where(empty[..., None, None], np.eye(logits, dtype=np.float32), matrices)
+    weight = -np.linalg.solve(matrices, gradients[..., None])[..., 0]
+    weight = np.where(empty[..., None], np.float32(0), weight)
+    return weight, -(gradients * weight).sum(axis=-1)
+
+
+def _partitions(stats: np.ndarray, totals: np.ndarray, split_type: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What goes to the left and to the right at each bucket, by kind of split; of equal gains the first counts."""
     valued = stats[:, :, :-1]
     if split_type == "equality":
-        return {"EQUALITY_DEFAULT_RIGHT": valued}
+        return {"EQUALITY_DEFAULT_RIGHT": (valued, totals[:, :1] - valued)}
     below = np.cumsum(valued, axis=2, dtype=np.float32)
-    return {"INEQUALITY_DEFAULT_RIGHT": below, "INEQUALITY_DEFAULT_LEFT": totals - (below[:, :, -1:] - below)}
+    above = below[:, :, -1:] - below
+    return {
+        "INEQUALITY_DEFAULT_RIGHT": (below, totals - below),
+        "INEQUALITY_DEFAULT_LEFT": (totals - above, above),
+    }
 
 
 @fresh("BoostedTreesSparseCalculateBestFeatureSplit")

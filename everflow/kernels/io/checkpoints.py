@@ -16,6 +16,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.array.basic import scalar
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
+from everflow.kernels.strings.text import scalar_string
 from everflow.kernels.tensors import AnyTensor, Strings, Value, from_numpy, to_numpy
 from everflow.platform.progress import Work
 
@@ -129,12 +130,13 @@ def merge_v2_checkpoints(checkpoint_prefixes: Strings, destination_prefix: Strin
 @fresh("ShardedFilename")
 def sharded_filename(basename: Strings, shard: torch.Tensor, num_shards: torch.Tensor) -> Strings:
     place, count = scalar(shard, "shard"), scalar(num_shards, "num_shards")
-    return _scalar_text(f"{_text(basename)}-{place:05d}-of-{count:05d}")
+    return _scalar_text(f"{scalar_string(basename, 'basename').decode()}-{place:05d}-of-{count:05d}")
 
 
 @fresh("ShardedFilespec")
 def sharded_filespec(basename: Strings, num_shards: torch.Tensor) -> Strings:
-    return _scalar_text(f"{_text(basename)}-?????-of-{scalar(num_shards, 'num_shards'):05d}")
+    count = scalar(num_shards, "num_shards")
+    return _scalar_text(f"{scalar_string(basename, 'basename').decode()}-?????-of-{count:05d}")
 
 
 # --- the first version -----------------------------------------------------------------------

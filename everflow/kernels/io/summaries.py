@@ -89,6 +89,8 @@ def put_buckets(proto: HistogramProto, counts: np.ndarray) -> None:
 
 @fresh("HistogramSummary")
 def histogram_summary(tag: Strings, values: torch.Tensor) -> Strings:
+    if tag.ndim:
+        raise InvalidArgumentError(None, None, f"The tag must be a scalar, not of shape {list(tag.shape)}")
     array = to_numpy(values.float() if values.dtype is torch.bfloat16 else values)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         kind = "Nan" if np.isnan(array).any() else "Infinity"

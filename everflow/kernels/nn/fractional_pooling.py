@@ -126,8 +126,8 @@ def fractional_avg_pool(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     def mean(seen: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         total = torch.where(counts, seen, 0).sum(3, dtype=seen.dtype)
-        number = counts.sum(3)
-        return total / number.to(seen.dtype) if seen.is_floating_point() else total // number
+        number = counts.sum(3).to(seen.dtype)
+        return total / number if seen.is_floating_point() else total // number
 
     return _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, mean)
 

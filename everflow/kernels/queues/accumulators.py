@@ -12,6 +12,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import Waits
+from everflow.kernels.old_handles import OldHandle
 from everflow.kernels.queues.queues import shape_text, shared_resource
 from everflow.kernels.registry import acting, kernel, reading
 
@@ -25,7 +26,7 @@ _SparseGradient: TypeAlias = tuple[torch.Tensor, torch.Tensor, list[int] | None]
 _A = TypeVar("_A", bound="Accumulator")
 
 
-class Accumulator:
+class Accumulator(OldHandle):
     """What both kinds share: the step, the count, and waiting for enough."""
 
     def __init__(self, name: str, dtype: DType, shape: TensorShape, reduction_type: str) -> None:
@@ -104,6 +105,7 @@ class SparseAccumulator(Accumulator):
 
     def forget(self) -> None:
         super().forget()
+        self.none: torch.Tensor | None = None  # no rows, of the shape that they have
         self.rows: list = []  # [index, value, how many gradients had it], in the order of the indices
 
     def check(self, gradient: _SparseGradient) -> None:
@@ -155,6 +157,7 @@ class SparseAccumulator(Accumulator):
 
     def add(self, gradient: _SparseGradient) -> None:
         indices, values, _ = gradient
+        self.none = values[:0]
         new = [[index, value.clone(), 1] for index, value in zip(indices.tolist(), values, strict=True)]
         if not self.rows:
             self.rows = new
@@ -175,7 +178,8 @@ class SparseAccumulator(Accumulator):
 
     def result(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         indices = torch.tensor([row[0] for row in self.rows], dtype=torch.int64)
-        values = torch.stack([value / count if self.reduction == "MEAN" else value for _, value, count in self.rows])
+        rows = [value / count if self.reduction == "MEAN" else value for _, value, count in self.rows]
+        values = torch.stack(rows) if rows or self.none is None else self.none
         first = self.shape[0] if self.shape and self.shape[0] is not None else -1
         return indices, values, torch.tensor([first, *values.shape[1:]], dtype=torch.int64)
 

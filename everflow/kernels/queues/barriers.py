@@ -13,6 +13,7 @@ from everflow.framework.errors import CancelledError, InvalidArgumentError, OutO
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import Waits
+from everflow.kernels.old_handles import OldHandle
 from everflow.kernels.queues.queues import copied, rows_of, shape_text, shared_resource, stacked
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings.text import strings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _FIRST_INDEX = -(2**63)
 
 
-class Barrier:
+class Barrier(OldHandle):
     """Incomplete elements by key, and complete ones in the order in which their keys first came."""
 
     def __init__(self, name: str, component_types: list[DType], shapes: list[TensorShape]) -> None:

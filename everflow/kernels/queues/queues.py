@@ -20,6 +20,7 @@ from everflow.framework.errors import CancelledError, InvalidArgumentError, OutO
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import Effect, Waits
+from everflow.kernels.old_handles import OldHandle
 from everflow.kernels.queues.stages import watched_queue
 from everflow.kernels.random.philox import Philox
 from everflow.kernels.registry import acting, kernel, reading
@@ -105,7 +106,7 @@ class _Wanted:
 Item: TypeAlias = tuple[Value, ...]
 
 
-class Queue:
+class Queue(OldHandle):
     """What all queues share: elements are tuples of tensors, one for each component; this one gives the oldest first."""
 
     least_left = 0  # elements that stay while the queue is open

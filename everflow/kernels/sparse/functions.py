@@ -252,6 +252,9 @@ def sparse_reorder(
 def sparse_reshape(
     input_indices: torch.Tensor, input_shape: torch.Tensor, new_shape: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    for name, value, rank in (("indices", input_indices, 2), ("shape", input_shape, 1), ("new shape", new_shape, 1)):
+        if value.ndim != rank:
+            raise invalid(f"The {name} of a sparse reshape must have rank {rank}, not shape {bracketed(value.shape)}")
     dims, wanted = dims_of(input_shape), dims_of(new_shape)
     count = math.prod(dims)
     if wanted.count(-1) > 1:

@@ -12,6 +12,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import UNKNOWN, same
+from everflow.kernels.old_handles import OldHandle
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
 
@@ -420,10 +421,13 @@ def tensor_array_close(handle: Array) -> None:
 # --- stacks, on which loops save what their gradients need -----------------------------------
 
 
-class Stack:
+class Stack(OldHandle):
     """Values, the last one on top. Those that machine code pushed stay the rows of one tensor until one is popped."""
 
+    container = b"_stacks"
+
     def __init__(self, dtype: DType, limit: int) -> None:
+        self.name = f"Stack_{id(self)}"  # as long as it lives no other one has it
         self.dtype = dtype
         self.limit = limit
         self._values: list = []

@@ -127,10 +127,16 @@ for _types, _place, _rank in (
 def _pooled(op, form, image, ksize, strides):
     image = image.with_rank(form.spatial + 2).as_list()
     padding = op.attrs["padding"].decode()
-    windows = zip(image, _sized("ksize", ksize, len(image)), _sized("stride", strides, len(image)), strict=True)
+    # Windows over the batch, and over channels but for the largest of images, are refused when running: sizes stay.
+    kept = {0: image[0]}
+    if not op.type.startswith("MaxPool") or form.spatial == 3:
+        kept[form.channel_axis] = image[form.channel_axis]
+    elif any(size <= 0 for size in ksize):
+        raise ValueError(f"Windows of a pool must have sizes > 0, but ksize is {list(ksize)}")
+    slid = [None if axis in kept else size for axis, size in enumerate(image)]
+    windows = zip(slid, _sized("ksize", ksize, len(image)), _sized("stride", strides, len(image)), strict=True)
     sizes = [_count(size, window, stride, padding) for size, window, stride in windows]
-    # Windows over the batch are refused when running; its size is as given.
-    return TensorShape([image[0], *sizes[1:]])
+    return TensorShape([kept.get(axis, size) for axis, size in enumerate(sizes)])
 
 
 @shape_rule("MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolWithArgmax")
@@ -143,6 +149,8 @@ def pool_shape(op):
 
 @shape_rule("MaxPoolV2")
 def _max_pool_v2_shape(op):
+    for sizes in op.inputs[1:]:
+        sizes.shape.with_rank(1)
     ksize, strides = (known_value(t) for t in op.inputs[1:])
     if ksize is None or strides is None:
         op.inputs[0].shape.with_rank(4)

@@ -290,11 +290,7 @@ def check_scatter_nd(ref, indices, updates):
         both = f"indices[shape={indices}] must match dimensions [0,{outer}) of updates[shape={updates}]"
         raise ValueError(f"Dimensions [0,{outer}) of {both}")
     updates[:outer].merge_with(indices[:-1])
-    if depth is not None:
-        if depth > ref.ndims:
-            raise ValueError(
-                f"The innermost dimension of indices must be at most the rank of the variable: {depth} > {ref.ndims}"
-            )
+    if depth is not None and depth <= ref.ndims:  # deeper ones are refused when running
         updates[outer:].merge_with(ref[depth:])
 
 

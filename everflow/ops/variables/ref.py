@@ -41,6 +41,8 @@ def initializer_scope(op_name):
 class RefVariable(Variable):
     """A variable of the reference kind, TensorFlow 1's default. `expected_shape` has no meaning any more; `shape` has."""
 
+    _in_graph_mode = True
+
     def __init__(
         self,
         initial_value=None,

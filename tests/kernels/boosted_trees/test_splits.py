@@ -62,9 +62,35 @@ def test_missing_values_go_to_the_better_side(sess, is_sparse):
     np.testing.assert_allclose(gains, [4.6119, 3.0468, 5.0712], rtol=1e-4)
     np.testing.assert_allclose(np.hstack([left, right])[0], [0.9677, -0.9524], rtol=1e-4)
     assert kinds.tolist() == [b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT", b"INEQUALITY_DEFAULT_LEFT"]
-    with pytest.raises(tf.errors.UnimplementedError):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 or 4 hessians, got 0"):
         sess.run(
             raw_ops.BoostedTreesCalculateBestFeatureSplit(
                 node_id_range=[0, 3], stats_summary=STATS, **settings | {"logits_dimension": 2}
             )
         )
+
+
+def splits_of(sess, stats, **changed):
+    settings = {"l1": 0.0, "l2": 0.1, "tree_complexity": 0.0, "min_node_weight": 0.0, "logits_dimension": 1}
+    stats = np.array(stats, F)
+    return sess.run(
+        raw_ops.BoostedTreesCalculateBestFeatureSplit(
+            node_id_range=[0, len(stats)], stats_summary=stats, **(settings | changed)
+        )
+    )
+
+
+def test_each_dimension_has_sums_of_its_own(sess):
+    found = splits_of(sess, [[[[1, 1], [1, 1], [0, 0]], [[4, 1], [-4, 2], [0, 0]]]])
+    assert found.feature_dimensions.tolist() == [1] and found.thresholds.tolist() == [0]
+    np.testing.assert_allclose(found.left_node_contribs, [[-4 / 1.1]], rtol=1e-5)
+    np.testing.assert_allclose(found.right_node_contribs, [[4 / 2.1]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("is_diagonal", [True, False])
+def test_several_logits(sess, is_diagonal):
+    rows = [[1, 2, 1, 1], [-3, 1, 1, 2]] if is_diagonal else [[1, 2, 1, 0, 0, 1], [-3, 1, 1, 0, 0, 2]]
+    found = splits_of(sess, [[[*rows, [0] * len(rows[0])]]], logits_dimension=2, l1=0.5)
+    np.testing.assert_allclose(found.left_node_contribs, [[-1 / 1.1, -2 / 1.1]], rtol=1e-5)
+    np.testing.assert_allclose(found.right_node_contribs, [[3 / 1.1, -1 / 2.1]], rtol=1e-5)
+    assert found.thresholds.tolist() == [0]

@@ -11,6 +11,9 @@ SHAPES = [
     (lambda: tf.nn.max_pool(x_of(None, 5, None, 2), 2, 2, "SAME"), [None, 3, None, 2]),
     (lambda: tf.nn.avg_pool3d(x_of(1, 5, 6, 7, 2), 2, 2, "VALID"), [1, 2, 3, 3, 2]),
     (lambda: tf.nn.max_pool1d(x_of(1, 5, 2), 2, 2, "VALID"), [1, 2, 2]),
+    (lambda: tf.nn.max_pool(x_of(0, 5, 5, 2), 2, 2, "VALID"), [0, 2, 2, 2]),
+    (lambda: tf.nn.avg_pool3d(x_of(0, 5, 6, 7, 2), 2, 2, "VALID"), [0, 2, 3, 3, 2]),
+    (lambda: tf.nn.max_pool(x_of(1, 5, 5, 4), [1, 1, 1, 2], [1, 1, 1, 2], "VALID"), [1, 5, 5, 2]),
 ]
 
 
@@ -23,6 +26,8 @@ def test_static_shapes(build, expected):
 # what raises while a graph is built
 REFUSED = [
     (lambda: tf.nn.max_pool(x_of(1, 5, 5, 3), [1, 2, 3], 1, "SAME"), ValueError),
+    (lambda: tf.nn.max_pool(x_of(1, 5, 5, 3), [1, 0, 2, 1], 1, "SAME"), ValueError),
+    (lambda: tf.raw_ops.MaxPoolV2(input=x_of(1, 5, 5, 3), ksize=2, strides=[1] * 4, padding="SAME"), ValueError),
 ]
 
 
