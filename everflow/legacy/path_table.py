@@ -552,6 +552,7 @@ SAME = frozenset(
 OF_TWO = {
     "python.framework.constant_op": "constant",
     "python.ops.confusion_matrix": "confusion_matrix",
+    "python.ops.math_ops": "bincount",
     "python.ops.nn_ops": "avg_pool2d",
     "python.ops.parsing_ops": "decode_raw",
     "python.ops.variables": "Variable",
