@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
+from everflow.framework.operation import Tensor
 from everflow.framework.seeds import get_seed
+from everflow.ops.math.counting import counted
 from everflow.ops.math.reductions import all_axes
 from everflow.ops.nn import convolution
 
@@ -119,6 +122,34 @@ def _seeds(seed: int) -> dict[str, Any]:
         return {"deterministic": False, "seed": 0, "seed2": 0}
     of_graph, of_op = get_seed(seed)
     return {"deterministic": True, "seed": of_graph, "seed2": of_op}
+
+
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How often each number from 0 up to the largest occurs in `arr`, or the sum of the weights of each.
+
+    Args:
+        arr: Whole numbers, not negative.
+        weights: A weight for each number of `arr`.
+        minlength: The least length of the result.
+        maxlength: The greatest length of the result; larger numbers are not counted.
+        dtype: The type of the result, where there are no weights.
+        name: The name of the operation in the graph.
+
+    Returns:
+        A vector.
+
+    Example:
+        >>> sess.run(tf.compat.v2.math.bincount([1, 1, 3], name="counts"))
+        array([0, 2, 0, 1], dtype=int32)
+    """
+    return counted(arr, weights, minlength, maxlength, dtype, name)
 
 
 def reduce_max(

@@ -382,3 +382,5 @@ for _kind in (TensorSpec, SparseTensorSpec, RaggedTensorSpec, TensorArraySpec, V
 for _kind in (TensorSpec, SparseTensorSpec, RaggedTensorSpec):
     _kind._batch, _kind._unbatch = batch, unbatch
     _kind._flat_tensor_specs = property(lambda self: [TensorSpec(flat_shapes(self)[0], flat_types(self)[0])])
+    _kind._to_tensor_list, _kind._to_batched_tensor_list = to_tensors, to_batched_tensors
+    _kind._from_compatible_tensor_list = from_tensors

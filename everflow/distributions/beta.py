@@ -79,7 +79,7 @@ class Beta(_TotalShaped, Scalar):
         return self._log_unnormalized_prob(x) - self._log_normalization()
 
     def _cdf(self, x):
-        return math.betainc(self.concentration1, self.concentration0, self._checked(x))
+        return math.betainc(self.concentration1, self.concentration0, x)
 
     def _log_unnormalized_prob(self, x):
         x = self._checked(x)

@@ -123,6 +123,14 @@ class FuncGraph(Graph):
         compute_device: bool = True,
     ) -> Operation:
         inputs = [t if t.is_in(self) else self.capture(t, name) for t in inputs]
+        for arg, tensor in zip(definition.inputs, inputs, strict=False):
+            if arg.is_list:
+                break
+            if arg.is_ref and not tensor.dtype._is_ref_dtype:
+                raise TypeError(
+                    f"A function has the value of a variable of the graph around it, and can't change it: '{arg.name}' of "
+                    f"a '{definition.name}' op wants the variable itself. Variables with use_resource=True can be changed."
+                )
         return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
 
     def capture(self, tensor: Tensor, consumer: str | None = None, name: str | None = None) -> Tensor:

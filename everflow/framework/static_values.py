@@ -587,6 +587,8 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
     "Bincount": _bincount,
     "UnsortedSegmentSum": _unsorted_segments(np.add, lambda dtype: 0),
     "UnsortedSegmentProd": _unsorted_segments(np.multiply, lambda dtype: 1),
+    "UnsortedSegmentMax": _unsorted_segments(np.maximum, lambda dtype: dtypes.as_dtype(dtype).min),
+    "UnsortedSegmentMin": _unsorted_segments(np.minimum, lambda dtype: dtypes.as_dtype(dtype).max),
     "LinSpace": lambda op, start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
 }  # fmt: skip
 # The same for ops of several outputs.

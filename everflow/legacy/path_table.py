@@ -458,7 +458,8 @@ python.util           module_wrapper                     : platform.module_wrapp
 python.util           serialization                      : legacy.inner.keras
 python.util.protobuf  compare                            : legacy.inner.proto_comparison
 python.util           tf_export                          : platform.exports
-python.util           tf_contextlib tf_decorator tf_should_use function_utils all_util keyword_args : platform.decorators
+python.util           tf_contextlib tf_decorator function_utils all_util keyword_args : platform.decorators
+python.util           tf_should_use                      : legacy.inner.util.should_use
 python.util           is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
 
 examples.tutorials.mnist input_data                      : datasets.mnist
@@ -558,6 +559,7 @@ SAME = frozenset(
 OF_TWO = {
     "python.framework.constant_op": "constant",
     "python.ops.confusion_matrix": "confusion_matrix",
+    "python.ops.math_ops": "bincount",
     "python.ops.nn_ops": "avg_pool2d",
     "python.ops.parsing_ops": "decode_raw",
     "python.ops.variables": "Variable",

@@ -143,9 +143,10 @@ class _Served(types.ModuleType):
             if name in setters:
                 setters[name](value)
                 return
-        if not plain and isinstance(imported := getattr(self, name, None), types.ModuleType):
-            self._replaced[name] = imported
-            self._stand_in(name, imported, value)
+        if not plain and (name in self._replaced or name not in vars(self)) and hasattr(self, name):
+            before = getattr(self, name)
+            self._replaced.setdefault(name, before)
+            self._stand_in(name, before, value)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -154,11 +155,13 @@ class _Served(types.ModuleType):
         super().__delattr__(name)
 
     def _stand_in(self, name: str, before: object, after: object) -> None:
-        """Where tests put something in the place of a module that this one imports, a clock for `time`, it is what the
-        modules that serve it see, too.
+        """Where tests put something in the place of what this module has (a clock for the module `time`, a function that
+        counts its calls, a switch), it is what the module that serves it sees, too. A function is replaced where it is at
+        home only: elsewhere it is a name of its own.
         """
+        home = None if isinstance(before, types.ModuleType) else getattr(before, "__module__", None)
         for module in _load_all(self._sources):
-            if vars(module).get(name) is before:
+            if module is not everflow and vars(module).get(name) is before and home in (None, module.__name__):
                 setattr(module, name, after)
 
     def __getattr__(self, name: str):

@@ -104,16 +104,8 @@ def rewrap(decorator_func, previous_target, new_target):
 
 
 def contextmanager(target):
-    """contextlib.contextmanager."""
-    return contextlib.contextmanager(target)
-
-
-def should_use_result(fn):
-    """Marks functions whose result is easily forgotten. Nothing is said here: the function itself."""
-    return fn
-
-
-must_use_result_or_fatal = should_use_result
+    """contextlib.contextmanager, as a decorator that says what it decorates."""
+    return make_decorator(target, contextlib.contextmanager(target), "contextmanager")
 
 
 def keyword_args_only(func):
@@ -190,12 +182,26 @@ def get_func_code(func):
     return getattr(inspect.unwrap(target), "__code__", None)
 
 
+_hidden: dict = {}  # {"module.name": (the module, what was called so)}
+
+
 def remove_undocumented(module_name, allowed_exception_list=None, doc_string_modules=None):
-    """Hides a module's inner names in TensorFlow's tree; here they may stay."""
-    del module_name, allowed_exception_list, doc_string_modules
+    """Take the public names from a module that neither its documentation (see `make_all`) nor the list of exceptions has.
+
+    Everflow's own modules keep theirs: what they import is not what they show.
+    """
+    if module_name.partition(".")[0] == "everflow":
+        return
+    module = sys.modules[module_name]
+    kept = {*make_all(module_name, doc_string_modules), *(allowed_exception_list or ())}
+    for name in [name for name in vars(module) if not name.startswith("_") and name not in kept]:
+        _hidden[f"{module_name}.{name}"] = module, getattr(module, name)
+        delattr(module, name)
 
 
 def reveal_undocumented(symbol_name, target_module=None):
-    """Bring back a name that `remove_undocumented` hid: it is there already, AttributeError where it never was."""
-    module_name, _, name = symbol_name.rpartition(".")
-    getattr(target_module or sys.modules[module_name], name)
+    """Bring back a name that `remove_undocumented` took, into its module or another."""
+    if symbol_name not in _hidden:
+        raise LookupError(f"{symbol_name} is no name that was taken from its module")
+    module, value = _hidden[symbol_name]
+    setattr(target_module or module, symbol_name.rpartition(".")[2], value)

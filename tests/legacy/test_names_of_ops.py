@@ -25,6 +25,7 @@ from tensorflow.python.ops import (
 )
 from tensorflow.python.ops.distributions import util
 from tensorflow.python.ops.linalg import linear_operator_algebra
+from tensorflow.python.ops.ragged import ragged_array_ops, ragged_gather_ops
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -247,3 +248,23 @@ def test_all_intermediates_are_asked_for():
     assert control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE is True
     control_flow_v2_toggles.output_all_intermediates(None)
     assert control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE is None
+
+
+def test_specs_of_ragged_tensors_have_batches_and_travel_as_one_tensor():
+    spec = tf.RaggedTensorSpec([2, None], tf.int32)
+    assert spec._batch(5) == tf.RaggedTensorSpec([5, 2, None], tf.int32)
+    assert spec._unbatch() == tf.RaggedTensorSpec([None], tf.int32, 0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        [tensor] = spec._to_tensor_list(tf.ragged.constant([[1, 2], [3]]))
+        assert tensor.dtype == tf.variant
+        assert session.run(spec._from_tensor_list([tensor])).to_list() == [[1, 2], [3]]
+        [rows] = spec._to_batched_tensor_list(tf.ragged.constant([[1, 2], [3]]))
+        assert rows.shape.as_list() == [2]
+
+
+def test_arguments_of_ragged_forms_come_in_their_own_order():
+    with tf.Graph().as_default(), tf.Session() as session:
+        ragged = tf.ragged.constant([[1, 2], [3]])
+        assert ragged_array_ops.size(ragged, tf.int64).dtype == tf.int64
+        assert session.run(ragged_gather_ops.gather(ragged, [1], None, 0, 0, "rows")).to_list() == [[3]]
+        assert session.run(ragged_gather_ops.gather_nd(ragged, [[0, 1]], 0, "one")).tolist() == [2]

@@ -1,8 +1,11 @@
 """TensorFlow's `python.util`: identity containers, dispatch, decorators that describe themselves, locks, public names."""
 
 import functools
+import gc
 import inspect
+import sys
 import threading
+import types
 
 import pytest
 
@@ -11,6 +14,7 @@ import tests.served  # noqa: F401
 
 # isort: split
 from tensorflow.python.ops import gen_math_ops, gen_stateful_random_ops, rnn_cell_impl
+from tensorflow.python.platform import tf_logging
 from tensorflow.python.util import (
     all_util,
     decorator_utils,
@@ -26,6 +30,7 @@ from tensorflow.python.util import (
     tf_decorator,
     tf_export,
     tf_inspect,
+    tf_should_use,
     tf_stack,
 )
 from tensorflow.python.util.protobuf import compare
@@ -163,8 +168,48 @@ def test_documents():
     notice = decorator_utils.add_notice_to_docstring("One.\n\n  Two", "do this", "none", "(old)", ["Notice:"])
     assert notice == "One. (old)\n\nNotice:\ndo this\n\nTwo"
     assert deprecation.rewrite_argument_docstring("a: `a`", "a", "z") == "z: `z`"
-    with pytest.raises(AttributeError):
+    with pytest.raises(LookupError):
         all_util.reveal_undocumented("everflow.no_such_name")
+
+
+def test_names_that_are_taken_from_a_module_come_back():
+    module = sys.modules["shown"] = types.ModuleType("shown", "@@told\n")
+    module.told, module.untold, module._own = 1, 2, 3
+    all_util.remove_undocumented("shown")
+    assert [name for name in vars(module) if not name.startswith("__")] == ["told", "_own"]
+    all_util.reveal_undocumented("shown.untold")
+    assert module.untold == 2
+
+
+def test_what_stands_for_a_function_is_called_by_the_others():
+    @deprecation.deprecated("2016-07-04", "Do that.", warn_once=False)
+    def old():
+        pass
+
+    with tf.test.mock.patch.object(tf_logging, "warning") as warned:
+        old()
+        with deprecation.silence():
+            old()
+    assert warned.call_count == 1
+    assert tf_logging.warning is tf.logging.warning
+
+
+@pytest.mark.parametrize(
+    "use, errors",
+    [(lambda x: None, 1), (lambda x: x.mark_used(), 0), (lambda x: x + 1, 0), (lambda x: x.name, 0), (tf.identity, 0)],
+)
+def test_results_that_nobody_uses_are_told_of(use, errors):
+    @tf_should_use.should_use_result
+    def made():
+        return tf.constant(1)
+
+    with tf.Graph().as_default(), tf.test.mock.patch.object(tf_logging, "error") as error:
+        result = made()
+        assert isinstance(result, tf.Tensor)
+        use(result)
+        del result
+        gc.collect()
+    assert error.call_count == errors
 
 
 def test_ops_by_their_own_names_take_keywords():

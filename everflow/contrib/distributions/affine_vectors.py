@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math as pymath
 
-from everflow.contrib.distributions.bijectors.affine import AffineLinearOperator, scale_operator
+from everflow.contrib.distributions.bijectors.affine import AffineLinearOperator
 from everflow.contrib.distributions.transformed import TransformedDistribution
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -12,6 +12,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.linalg import operators as linear_operators
 
 
@@ -91,15 +93,21 @@ class AffineVector(TransformedDistribution):
     def _variance(self):
         if self._is_diag():
             return self._times(self._base_variance, math.square(self.scale.diag_part()))
-        squared = self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+        squared = self._squared_scale()
         return self._times(self._base_variance, array.matrix_diag_part(squared))
 
     def _stddev(self):
         deviation = pymath.sqrt(self._base_variance)
         if self._is_diag():
             return self._times(deviation, math.abs(self.scale.diag_part()))
-        squared = self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+        squared = self._squared_scale()
         return self._times(deviation, math.sqrt(array.matrix_diag_part(squared)))
+
+    def _squared_scale(self):
+        """The scale times its adjoint; one that is its own adjoint isn't turned."""
+        perturbed = isinstance(self.scale, linear_operators.LinearOperatorLowRankUpdate)
+        turned = not (perturbed and self.scale.is_self_adjoint)
+        return self.scale.matmul(self.scale.to_dense(), adjoint_arg=turned)
 
     @staticmethod
     def _times(factor, x):
@@ -109,26 +117,35 @@ class AffineVector(TransformedDistribution):
         return self._mean()
 
 
-def diag_scale(loc, diag, multiplier, validate_args, factor=None, factor_diag=None):
-    """The LinearOperator of a diagonal, or of a multiple of the identity as large as the location."""
+def diag_scale(loc, diag, multiplier, positive=False, validate_args=False):
+    """The LinearOperator of a diagonal, or of a multiple of the identity as large as the location. It is taken for
+    positive definite where one says so, and checked where arguments are.
+    """
+
+    def checked(x, what):
+        if not validate_args:
+            return x
+        return with_dependencies([check.assert_positive(x, message=f"{what} must be positive.")], x)
+
     with name_scope("make_diag_scale", values=[loc, diag, multiplier]):
-        return _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag)
-
-
-def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
-    loc = None if loc is None else convert_to_tensor(loc, name="loc")
-    if diag is not None or factor is not None:
-        diag = None if diag is None else convert_to_tensor(diag, name="scale_diag")
-        return scale_operator(multiplier, diag, None, factor_diag, factor, assert_positive=validate_args)
-    if loc is None:
-        raise ValueError("Without a diagonal the location has to be given: it tells the number of components")
-    size = loc.shape.size(-1)
-    if multiplier is None:
-        facts = {"is_self_adjoint": True, "is_positive_definite": True}
-        return linear_operators.LinearOperatorIdentity(num_rows=size, dtype=loc.dtype, **facts)
-    multiplier = convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier")
-    facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": validate_args or None}
-    return linear_operators.LinearOperatorScaledIdentity(num_rows=size, multiplier=multiplier, **facts)
+        loc = None if loc is None else convert_to_tensor(loc, name="loc")
+        facts = {"is_non_singular": True, "is_self_adjoint": True}
+        if diag is not None:
+            diag = convert_to_tensor(diag, name="scale_diag")
+            if multiplier is not None:
+                diag += convert_to_tensor(multiplier, name="scale_identity_multiplier")[..., None]
+            diag = checked(diag, "The diagonal of a scale")
+            return linear_operators.LinearOperatorDiag(diag, **facts, is_positive_definite=positive)
+        if loc is None:
+            raise ValueError("Without a diagonal the location has to be given: it tells the number of components")
+        size = loc.shape.size(-1)
+        if multiplier is None:
+            facts = {"is_self_adjoint": True, "is_positive_definite": True}
+            return linear_operators.LinearOperatorIdentity(num_rows=size, dtype=loc.dtype, **facts)
+        multiplier = convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier")
+        multiplier = checked(multiplier, "The multiplier of the identity")
+        facts["is_positive_definite"] = positive or None
+        return linear_operators.LinearOperatorScaledIdentity(num_rows=size, multiplier=multiplier, **facts)
 
 
 def diag_scaled(scope_is_name):
@@ -151,7 +168,7 @@ def diag_scaled(scope_is_name):
             checked = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
             parameters = {"loc": loc, **scales, **checked, "name": name}
             with name_scope(name) as scope, name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-                scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
+                scale = diag_scale(loc, scale_diag, scale_identity_multiplier)
             super(cls, self).__init__(loc, scale, validate_args, allow_nan_stats, scope if scope_is_name else name)
             self._parameters = parameters
 

@@ -16,6 +16,7 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.array.indexing import where_v2
 from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_rank_at_least
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.nn import activations as nn
 from everflow.ops.random import distributions as random
@@ -51,13 +52,11 @@ class Poisson(Scalar):
         x = self._checked(x)
         return x * self.log_rate - math.lgamma(1.0 + x) - self.rate
 
-    def _cdf(self, x):
-        if self.validate_args:
-            x = with_dependencies([check.assert_non_negative(x)], x)
-        return math.igammac(1.0 + x, self.rate)
-
     def _log_cdf(self, x):
         return math.log(self.cdf(x))
+
+    def _cdf(self, x):
+        return math.igammac(1.0 + self._checked(x), self.rate)
 
     def _mean(self):
         return array.identity(self.rate)
@@ -87,7 +86,9 @@ class Binomial(Scalar):
         with name_scope(name, values=[total_count, logits, probs]) as name:
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
-                self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
+                counts = check.assert_non_negative(self._total_count, message="total_count must not be negative.")
+                whole = checks.assert_integer_form(self._total_count, message="total_count must be a whole number.")
+                self._total_count = with_dependencies([counts, whole], self._total_count)
             self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
         parents = [self._total_count, self._logits, self._probs]
         self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
@@ -111,11 +112,14 @@ class Binomial(Scalar):
         return math.exp(self._log_prob(counts))
 
     def _cdf(self, counts):
-        ones = array.ones_like(self.total_count - counts)
-        # The formula has no value where all trials succeed.
-        all_of_them = math.equal(counts, self.total_count)
-        failures = where_v2(all_of_them, ones, self.total_count - counts)
-        return where_v2(all_of_them, ones, math.betainc(failures, counts + 1.0, 1.0 - self.probs))
+        counts, probs = self._checked(counts), self.probs
+        if not (counts.shape.is_fully_defined() and probs.shape.is_fully_defined() and counts.shape == probs.shape):
+            # The incomplete beta function takes arguments of one shape only.
+            probs = probs + array.zeros_like(counts)
+            counts = counts + array.zeros_like(self.probs)
+        ones, all_of_them = array.ones_like(self.total_count - counts), math.equal(counts, self.total_count)
+        left = where_v2(all_of_them, ones, self.total_count - counts)
+        return where_v2(all_of_them, ones, math.betainc(a=left, b=counts + 1, x=1 - probs))
 
     def _mean(self):
         return self.total_count * self.probs
@@ -170,7 +174,13 @@ class Geometric(Scalar):
         return counts * math.log1p(-safe) + math.log(probs)
 
     def _entropy(self):
-        return nn.softplus(self._logits) / self._probs - self._logits
+        probs = self._probs
+        if self.validate_args:
+            message = "Entropy is undefined when logits = inf or probs = 1."
+            probs = with_dependencies(
+                [check.assert_less(probs, array.constant(1.0, probs.dtype), message=message)], probs
+            )
+        return nn.softplus(self._logits) / probs - self._logits
 
     def _mean(self):
         return math.exp(-self._logits)
@@ -216,8 +226,9 @@ class NegativeBinomial(Scalar):
         return math.betainc(self.total_count, 1.0 + x, math.sigmoid(-self._logits))
 
     def _log_prob(self, x):
+        whole = self._whole(x)
         zeros = self.total_count * math.log_sigmoid(-self.logits)
-        unnormalized = zeros + self._whole(x) * math.log_sigmoid(self.logits)
+        unnormalized = zeros + whole * math.log_sigmoid(self.logits)
         x = self._whole(x)
         n = self.total_count
         return unnormalized - (-math.lgamma(n + x) + math.lgamma(1.0 + x) + math.lgamma(n))
@@ -240,6 +251,12 @@ class _Certain(Distribution):
     def __init__(self, loc, atol, rtol, is_vector, parameters, name):
         with name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
+            if is_vector and parameters["validate_args"]:
+                message = "loc must be a vector, or a batch of them."
+                if self._loc.shape.ndims is None:
+                    self._loc = with_dependencies([assert_rank_at_least(self._loc, 1, message=message)], self._loc)
+                elif self._loc.shape.ndims == 0:
+                    raise ValueError(message)
             dtype = self._loc.dtype
             self._atol, self._rtol = (
                 array.constant(0, dtype=dtype) if given is None else convert_to_tensor(given, dtype=dtype, name=kind)
@@ -311,4 +328,11 @@ class VectorDeterministic(_Certain):
         super().__init__(loc, atol, rtol, True, dict(locals()), name)
 
     def _prob(self, x):
+        if self.validate_args:
+            message = "Values have to be vectors as long as the certain one."
+            at_least_vector, event_shape = assert_rank_at_least(x, 1), self.event_shape_tensor()
+            size = array.gather(array.shape(x), array.rank(x) - 1)
+            as_long = check.assert_equal(event_shape, size, message=message)
+            with control_dependencies([at_least_vector, as_long]):
+                x = array.identity(x)
         return math.cast(math.reduce_all(math.abs(x - self._loc) <= self._slack, axis=-1), dtype=self.dtype)

@@ -28,7 +28,6 @@ class MultivariateNormalLinearOperator(AffineVector):
         standard = Normal(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype))
         super().__init__(standard, loc, scale, shapes, validate_args, name)
         self._parameters = parameters
-        self._allow_nan_stats = allow_nan_stats
 
 
 @RegisterKL(MultivariateNormalLinearOperator, MultivariateNormalLinearOperator)
@@ -85,20 +84,22 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         parameters = dict(locals())
         values = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
         with name_scope(name) as name, name_scope("init", values=values):
-            perturbed = scale_perturb_factor, scale_perturb_diag
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args, *perturbed)
+            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, positive=True, validate_args=validate_args)
+            factor, factor_diag = (
+                None if given is None else convert_to_tensor(given, name=kind)
+                for kind, given in (
+                    ("scale_perturb_factor", scale_perturb_factor),
+                    ("scale_perturb_diag", scale_perturb_diag),
+                )
+            )
+            if factor is not None:
+                facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": True}
+                facts["is_diag_update_positive"] = factor_diag is None
+                scale = linear_operators.LinearOperatorLowRankUpdate(
+                    scale, u=factor, diag_update=factor_diag, is_square=True, **facts
+                )
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
         self._parameters = parameters
-
-
-def tril_scale(tril, validate_args):
-    """The LinearOperator of a lower triangular matrix."""
-    if validate_args:
-        diagonal, zero = array.matrix_diag_part(tril), array.zeros([], tril.dtype)
-        nonzero = check.assert_none_equal(diagonal, zero, message="`scale_tril` must have non-zero diagonal")
-        tril = with_dependencies([nonzero], tril)
-    facts = {"is_non_singular": True, "is_self_adjoint": False, "is_positive_definite": False}
-    return linear_operators.LinearOperatorLowerTriangular(tril, **facts)
 
 
 class MultivariateNormalTriL(MultivariateNormalLinearOperator):
@@ -112,10 +113,12 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
             if scale_tril is None:
                 if loc is None:
                     raise ValueError("Neither loc nor scale_tril is given: one has to tell the number of components")
-                scale = diag_scale(loc, None, None, validate_args)
+                scale = diag_scale(loc, None, None)
             else:
                 loc = None if loc is None else convert_to_tensor(loc, name="loc")
-                scale = tril_scale(convert_to_tensor(scale_tril, name="scale_tril"), validate_args)
+                facts = {"is_non_singular": True, "is_self_adjoint": False, "is_positive_definite": False}
+                scale_tril = convert_to_tensor(scale_tril, name="scale_tril")
+                scale = linear_operators.LinearOperatorLowerTriangular(scale_tril, **facts)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 

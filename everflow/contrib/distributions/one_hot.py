@@ -16,6 +16,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.nn import activations as nn
 from everflow.ops.nn.losses import softmax_cross_entropy_with_logits
 from everflow.ops.random import distributions as random
@@ -129,7 +130,8 @@ class ExpRelaxedOneHotCategorical(_Classes):
         with name_scope(name, values=[logits, probs, temperature]) as name:
             self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             dtype = self._logits.dtype if dtype is None else dtypes.as_dtype(dtype)
-            temperature = math.cast(temperature, dtype)
+            # With checks it is taken as it is given, of the type that it has.
+            temperature = temperature if validate_args else math.cast(temperature, dtype)
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):
                 self._temperature = array.identity(temperature, name="temperature")
                 self._temperature_2d = array.reshape(temperature, [-1, 1], name="temperature_2d")
@@ -151,6 +153,9 @@ class ExpRelaxedOneHotCategorical(_Classes):
         return array.reshape(nn.log_softmax(noisy_logits), sample_shape)
 
     def _log_prob(self, x):
+        if self.validate_args:
+            negative, zero = check.assert_non_positive(x), array.zeros([], self.dtype)
+            x = with_dependencies([negative, check.assert_near(zero, math.reduce_logsumexp(x, axis=[-1]))], x)
         x, logits = self._paired(x)
         shape = array.shape(math.reduce_sum(logits, axis=[-1]))
         logits_2d = array.reshape(logits, [-1, self.event_size])
@@ -169,7 +174,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     def __init__(self, temperature, **given):
         parameters, name = {"temperature": temperature, **given}, given.pop("name")
         base = ExpRelaxedOneHotCategorical(temperature, **given)
-        super().__init__(base, bijector=Exp(validate_args=given["validate_args"]), name=name)
+        super().__init__(base, bijector=Exp(), name=name)
         self._parameters = parameters
 
     temperature = property(lambda self: self._distribution.temperature, doc="How far from one-hot.")

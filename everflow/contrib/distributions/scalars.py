@@ -16,6 +16,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.nn import activations as nn
 from everflow.ops.random import distributions as random
 
@@ -156,10 +157,14 @@ class InverseGamma(ConcentrationRate):
         return 1.0 / random.random_gamma([n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
+        x = self._positive(x)
         return -(1.0 + self.concentration) * math.log(x) - self.rate / x - self._log_normalization()
 
     def _cdf(self, x):
-        return math.igammac(self.concentration, self.rate / x)
+        return math.igammac(self.concentration, self.rate / self._positive(x))
+
+    def _positive(self, x):
+        return with_dependencies([check.assert_positive(x)], x) if self.validate_args else x
 
     def _entropy(self):
         a = self.concentration
@@ -181,7 +186,9 @@ class InverseGamma(ConcentrationRate):
         message = f"{what} undefined when any concentration <= {least}"
 
         def checks():
-            bound = convert_to_tensor(float(least), dtype=self.dtype)
+            # The one is made as a tensor of ones, any other bound as a constant.
+            one = array.ones([], self.dtype) if least == 1 else None
+            bound = convert_to_tensor(float(least), dtype=self.dtype) if one is None else one
             return [check.assert_less(bound, self.concentration, message=message)]
 
         return self._where_defined(value, lambda: self.concentration > float(least), checks)

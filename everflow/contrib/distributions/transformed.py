@@ -201,9 +201,18 @@ class TransformedDistribution(Distribution):
             # Components are independent, so their entropies add up.
             entropy *= math.cast(math.reduce_prod(self._event_override.tensor), dtype=entropy.dtype.base_dtype)
         if self._batch_override.ndims:
-            entropy = array.tile(array.reshape(entropy, [1] * self._batch_override.ndims), self._batch_override.tensor)
+            # Each axis of the override is a new one, before those that the distribution itself has.
+            new = array.ones([self._batch_override.ndims], dtype=dtypes.int32)
+            entropy = array.reshape(entropy, array.concat([new, self.distribution.batch_shape_tensor()], 0))
+            old = _ones_like(self.distribution.batch_shape_tensor())
+            entropy = array.tile(entropy, array.concat([self._batch_override.tensor, old], 0))
         dummy = array.zeros(array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype)
         return entropy - self.bijector.inverse_log_det_jacobian(dummy, event_ndims=self._event_ndims())
+
+
+def _ones_like(vector):
+    known = vector.shape.is_fully_defined()
+    return array.ones(vector.shape, vector.dtype) if known else array.ones_like(vector)
 
 
 def _known(vector):

@@ -20,6 +20,11 @@ from everflow.ops.checks import values as check
 from everflow.ops.math.special import lbeta
 
 
+def _harmonic_number(x):
+    one = array.ones([], x.dtype)
+    return math.digamma(x + one) - math.digamma(one)
+
+
 class Kumaraswamy(TransformedDistribution):
     """Kumaraswamy's distribution over (0, 1): like a beta distribution, with a simple distribution function."""
 
@@ -30,10 +35,9 @@ class Kumaraswamy(TransformedDistribution):
         with name_scope(name, values=[concentration1, concentration0]) as name:
             concentration1 = convert_to_tensor(concentration1, name="concentration1")
             concentration0 = convert_to_tensor(concentration0, name="concentration0")
-        low = array.zeros([], dtype=concentration1.dtype)
-        uniform = Uniform(low=low, high=array.ones([], dtype=concentration1.dtype), allow_nan_stats=allow_nan_stats)
-        both = {"concentration1": concentration1, "concentration0": concentration0}
-        bijector = KumaraswamyBijector(**both, validate_args=validate_args)
+        dtype = concentration1.dtype
+        uniform = Uniform(array.zeros([], dtype), array.ones([], dtype), allow_nan_stats=allow_nan_stats)
+        bijector = KumaraswamyBijector(concentration1, concentration0, validate_args=validate_args)
         super().__init__(uniform, bijector, _common_shape(concentration1, concentration0), name=name)
         self._parameters = parameters
 
@@ -43,19 +47,15 @@ class Kumaraswamy(TransformedDistribution):
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
         # The signs of the logarithms are TensorFlow's; the entropy would subtract both, with a and b exchanged.
-        return (1 - 1.0 / a) + (1 - 1.0 / b) * self._harmonic(b) + math.log(a) + math.log(b)
-
-    def _harmonic(self, x):
-        one = array.ones([], dtype=self.dtype)
-        return math.digamma(x + one) - math.digamma(one)
+        return (1 - 1.0 / a) + (1 - 1.0 / b) * _harmonic_number(b) + math.log(a) + math.log(b)
 
     def _moment(self, n):
         """The mean of the n-th powers of draws."""
-        alike = self.concentration1 + self.concentration0
-        a = array.ones_like(alike) * self.concentration1
-        b = array.ones_like(alike) * self.concentration0
-        weights = array.stack([1.0 + n / a, b], axis=-1)
-        return math.exp(math.log(b) + lbeta(weights))
+        total = self.concentration1 + self.concentration0
+        a = array.ones_like(total, dtype=self.dtype) * self.concentration1
+        b = array.ones_like(total, dtype=self.dtype) * self.concentration0
+        shapes = array.stack([1.0 + n / a, b], axis=-1)
+        return math.exp(math.log(b) + lbeta(shapes))
 
     def _mean(self):
         return self._moment(1)
@@ -66,10 +66,11 @@ class Kumaraswamy(TransformedDistribution):
     def _mode(self):
         a, b = self.concentration1, self.concentration0
         return self._where_defined(
-            ((a - 1.0) / (a * b - 1.0)) ** (1.0 / a),
-            lambda: math.logical_and(a > 1.0, b > 1.0),
+            ((a - 1) / (a * b - 1)) ** (1.0 / a),
+            lambda: (a > 1.0) & (b > 1.0),
             lambda: [
-                check.assert_less(array.ones([], self.dtype), a, message="Mode undefined for concentration1 <= 1.")
+                check.assert_less(array.ones([], self.dtype), x, message=f"Mode undefined for {name} <= 1.")
+                for name, x in (("concentration1", a), ("concentration0", b))
             ],
         )
 

@@ -107,7 +107,7 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
         with name_scope(name, values=[loc, scale_diag, scale_identity_multiplier, skewness, tailweight]) as name:
             loc = None if loc is None else convert_to_tensor(loc, name="loc")
             skewed = skewness is not None
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, False)
+            scale = diag_scale(loc, scale_diag, scale_identity_multiplier)
             batch_shape, event_shape = shapes_of(loc, scale)
             # The bijectors want a diagonal, whatever it was made of.
             diag = scale.diag if isinstance(scale, linear_operators.LinearOperatorDiag) else scale.diag_part()

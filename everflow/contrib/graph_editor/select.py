@@ -131,9 +131,16 @@ def get_backward_walk_ops(
     seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_inputs=False
 ):
     """The operations that seeds depend on, seeds included. A tensor stands for the operation that makes it."""
+    return backward_walk(seed_ops, inclusive, within_ops, within_ops_fn, stop_at_ts, control_inputs)
+
+
+def backward_walk(seed_ops, inclusive, within_ops, within_ops_fn, stop_at_ts, control_inputs, passes=None):
+    """`get_backward_walk_ops`; behind operations that don't pass, nothing is walked to."""
     stops = set(elements.make_list_of_t(stop_at_ts))
 
     def following(op):
+        if passes is not None and not passes(op):
+            return []
         makers = [t.op for t in op.inputs if t not in stops]
         return [*makers, *op.control_inputs] if control_inputs else makers
 

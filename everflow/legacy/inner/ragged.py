@@ -2,6 +2,7 @@
 
 import functools
 
+import everflow.data.structure  # noqa: F401  gives specs their methods for batches
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
@@ -63,6 +64,21 @@ def to_sparse(rt_input, name=None):
 def from_sparse(st_input, name=None):
     """`RaggedTensor.from_sparse`."""
     return ragged_from_sparse(st_input, name, dtypes.int64)
+
+
+def size(input, out_type=dtypes.int32, name=None):
+    """`tf.size`, its arguments in the order that the ragged form has."""
+    return array.size(input, name=name, out_type=out_type)
+
+
+def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
+    """`tf.gather`, its arguments in the order that the ragged form has."""
+    return array.gather(params, indices, validate_indices, name, axis, batch_dims)
+
+
+def gather_nd(params, indices, batch_dims=0, name=None):
+    """`tf.gather_nd`, its arguments in the order that the ragged form has."""
+    return array.gather_nd(params, indices, name, batch_dims)
 
 
 def ragged_to_dense(rt_input, default_value=None, shape=None):

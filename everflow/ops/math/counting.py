@@ -31,7 +31,12 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
         >>> sess.run(tf.bincount([1, 1, 3]))
         array([0, 2, 0, 1], dtype=int32)
     """
-    with name_scope(None, "bincount"):
+    return counted(arr, weights, minlength, maxlength, dtype)
+
+
+def counted(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None):
+    """`bincount`, with a name for its scope."""
+    with name_scope(name, "bincount"):
         arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
         nonempty = reductions.reduce_prod(array.shape(arr)) > 0
         size = elementwise.cast(nonempty, dtypes.int32) * (reductions.reduce_max(arr) + 1)

@@ -179,6 +179,9 @@ def _for_values(default_value, values):
     return array.broadcast_to(default_value, array.shape(values)[1:])
 
 
+_PARTITIONS = (b"VALUE_ROWIDS", b"ROW_SPLITS")
+
+
 @shape_rule("RaggedTensorToTensor")
 def _to_tensor_shape(op):
     """What the shape asks for, and what values and partitions leave."""
@@ -186,6 +189,8 @@ def _to_tensor_shape(op):
     if rank is None:
         return None
     partitions = [kind for kind in op.attrs["row_partition_types"] if kind != b"FIRST_DIM_SIZE"]
+    if strange := [kind for kind in partitions if kind not in _PARTITIONS]:
+        raise ValueError(f"row_partition_types has {strange}, and knows {_PARTITIONS} and FIRST_DIM_SIZE")
     found = TensorShape([None] * (len(partitions) + 1)).concatenate(op.inputs[1].shape[1:])
     wanted = known_shape(op.inputs[0]) if op.inputs[0].shape.rank == 1 else TensorShape(None)
     return found.merge_with(wanted)
@@ -206,7 +211,9 @@ def eager_value(rt):
 
 @shape_rule("RaggedTensorToSparse")
 def _to_sparse_shape(op):
-    values = op.inputs[-1].shape
+    values = op.inputs[-1].shape.with_rank_at_least(1)
+    for splits in op.inputs[:-1]:
+        splits.shape.assert_has_rank(1)
     rank = None if values.rank is None else op.attrs["RAGGED_RANK"] + values.rank
     count = values.num_elements()
     return [TensorShape([count, rank]), TensorShape([count]), TensorShape([rank])]

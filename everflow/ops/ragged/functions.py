@@ -253,6 +253,8 @@ def stack(values, axis=0, name=None):
 
 def _joined(values, axis, stacked):
     parts = [as_ragged_or_tensor(v, "rt_input") for v in values]
+    if not parts:
+        raise ValueError("There is nothing to join: the list of tensors is empty")
     rank = next((p.shape.rank for p in parts if p.shape.rank is not None), None)
     if not isinstance(axis, int):
         raise TypeError(f"axis must be an int; got {type(axis).__name__}")

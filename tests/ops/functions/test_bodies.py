@@ -111,3 +111,17 @@ def test_a_further_input_of_a_drawn_body(body):
         read = tf.raw_ops.ReadVariableOp(resource=holder, dtype=tf.float32)
     assert read.shape.as_list() == [2, 3]
     assert bodies.add_placeholder(body, v.handle, tf.variant).shape.as_list() == []
+
+
+@pytest.mark.parametrize(
+    "change", [lambda w: w.assign([1.0]), lambda w: tf.assign_add(w, [1.0]), lambda w: tf.scatter_update(w, [0], [1.0])]
+)
+def test_functions_dont_change_variables_of_which_they_have_the_value(change):
+    with tf.Graph().as_default(), tf.Session() as session:
+        reference = tf.get_variable("reference", [1], use_resource=False)
+        with pytest.raises(TypeError, match="use_resource"):
+            tf.function(lambda: change(reference))()
+        resource = tf.get_variable("resource", [1], use_resource=True)
+        session.run(resource.initializer)
+        session.run(tf.function(lambda: resource.assign([2.0]))())
+        assert session.run(resource).tolist() == [2.0]

@@ -95,3 +95,25 @@ def test_dense_shapes_are_known_where_rows_are():
 def test_pieces_of_strings_have_a_row_for_each():
     for ragged in (tf.strings.bytes_split(["ab", "c"]), tf.strings.split(["a b", "c"], result_type="RaggedTensor")):
         assert ragged.shape.as_list() == [2, None]
+
+
+@pytest.mark.parametrize(
+    "op, given",
+    [
+        ("RaggedTensorToSparse", {"rt_nested_splits": [[0, 1]], "rt_dense_values": 5}),
+        ("RaggedTensorToSparse", {"rt_nested_splits": [[[0, 1]]], "rt_dense_values": [5]}),
+        (
+            "RaggedTensorToTensor",
+            {
+                "shape": [1],
+                "values": [5],
+                "default_value": 0,
+                "row_partition_tensors": [[0, 1]],
+                "row_partition_types": ["ROWS"],
+            },
+        ),
+    ],
+)
+def test_what_says_nothing_of_rows_is_refused_where_it_is_drawn(op, given):
+    with pytest.raises(ValueError):
+        getattr(tf.raw_ops, op)(**given)

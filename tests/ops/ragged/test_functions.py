@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.ragged import functions
 from tests.ops.ragged.rows import DEEP, ROWS, R, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -142,3 +143,9 @@ def test_mapped_values_keep_the_rows_they_came_in():
 def test_the_axis_of_a_join_is_a_number():
     with pytest.raises(TypeError, match="int"):
         tf.concat([tf.ragged.constant([[1]])] * 2, tf.constant(0))
+
+
+def test_nothing_is_joined_of_nothing():
+    for join in (tf.ragged.stack, functions.concat):
+        with pytest.raises(ValueError, match="nothing to join"):
+            join([], 0)

@@ -56,3 +56,9 @@ def test_sums_of_several_ragged_tensors():
     ragged = tf.ragged.constant([[1, 2], [3]])
     with tf.Session() as sess:
         assert sess.run(tf.add_n([ragged, ragged, ragged])).to_list() == [[3, 6], [9]]
+
+
+def test_rows_joined_by_constants_are_as_long_as_known():
+    ragged = tf.ragged.constant([[1, 2], [3], [4]])
+    assert tf.math.unsorted_segment_sum(ragged, [0, 2, 0], 3).flat_values.shape.as_list() == [3]
+    assert tf.reduce_max(ragged, axis=0).shape.as_list() == [2]

@@ -112,14 +112,19 @@ class Bijector:
 
     def _call_forward(self, x, name, **kwargs):
         with self._name_scope(name, [x]):
-            return self._mapped(convert_to_tensor(x, name="x"), "forward", "inverse", self._forward, kwargs)
+            return self._mapped(convert_to_tensor(x, name="x"), "forward", kwargs)
 
     def _call_inverse(self, y, name, **kwargs):
         with self._name_scope(name, [y]):
-            return self._mapped(convert_to_tensor(y, name="y"), "inverse", "forward", self._inverse, kwargs)
+            return self._mapped(convert_to_tensor(y, name="y"), "inverse", kwargs)
 
-    def _mapped(self, value, way, back, function, kwargs):
+    def _mapped(self, value, way, kwargs):
         self._check_dtype(value)
+        return self._paired(way, value, kwargs)
+
+    def _paired(self, way, value, kwargs):
+        """What a value is mapped to, drawn once, and the pair remembered for the way back."""
+        function, back = (self._forward, "inverse") if way == "forward" else (self._inverse, "forward")
         key = (value, tuple(sorted(kwargs.items(), key=lambda item: item[0])))
         if key not in self._known[way]:
             result = function(value, **kwargs)
@@ -156,16 +161,16 @@ class Bijector:
             try:
                 log_det = self._summed(y, self._inverse_log_det_jacobian(y, **kwargs), ndims, "inverse")
             except NotImplementedError as missing:
-                x = self._mapped(y, "inverse", "forward", self._inverse, kwargs)
+                x = self._paired("inverse", y, kwargs)
                 found = _or_else(missing, lambda: self._forward_log_det_jacobian(x, **kwargs))
                 log_det = self._summed(x, -found, ndims, "forward")
             return self._kept(event_ndims, log_det, self._known["inverse"].get((y, key[1])), y, key)
 
     def _call_forward_log_det_jacobian(self, x, event_ndims, name, **kwargs):
         with self._name_scope(name, [x]):
-            if event_ndims in self._constant_log_det:
-                return -self._constant_log_det[event_ndims]
             ndims = self._checked_ndims(event_ndims, self._forward_min_event_ndims)
+            if event_ndims in self._constant_log_det:
+                return -1.0 * self._constant_log_det[event_ndims]
             x = convert_to_tensor(x, name="x")
             self._check_dtype(x)
             key = (ndims, tuple(sorted(kwargs.items())))
@@ -174,7 +179,7 @@ class Bijector:
             try:
                 log_det = self._summed(x, -self._forward_log_det_jacobian(x, **kwargs), ndims, "forward")
             except NotImplementedError as missing:
-                y = self._mapped(x, "forward", "inverse", self._forward, kwargs)
+                y = self._paired("forward", x, kwargs)
                 found = _or_else(missing, lambda: self._inverse_log_det_jacobian(y, **kwargs))
                 log_det = self._summed(y, found, ndims, "inverse")
             return -self._kept(event_ndims, log_det, x, self._known["forward"].get((x, key[1])), key)

@@ -324,24 +324,42 @@ class Gumbel(Bijector):
         return -z - math.exp(-z) - math.log(self.scale)
 
 
+def _positive(x, name):
+    return with_dependencies([check.assert_positive(x, message=f"{name} must be positive.")], x)
+
+
 class Kumaraswamy(Bijector):
     """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: uniform draws to Kumaraswamy's."""
 
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, name="kumaraswamy"):
         with self._init_scope(name, [concentration1, concentration0]):
-            self._concentration1 = convert_to_tensor(concentration1, name="concentration1")
-            self._concentration0 = convert_to_tensor(concentration0, name="concentration0")
+            self._concentration1, self._concentration0 = (
+                _positive(convert_to_tensor(given, name=kind), kind)
+                if validate_args
+                else convert_to_tensor(given, name=kind)
+                for kind, given in (("concentration1", concentration1), ("concentration0", concentration0))
+            )
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     concentration1 = property(lambda self: self._concentration1, doc="The weight of 1.")
     concentration0 = property(lambda self: self._concentration0, doc="The weight of 0.")
 
+    def _checked(self, x):
+        if not self.validate_args:
+            return x
+        above = check.assert_non_negative(x, message="Values must not be negative.")
+        one = array.ones([], self.concentration0.dtype)
+        below = check.assert_less_equal(x, one, message="Values must not be greater than 1.")
+        return with_dependencies([above, below], x)
+
     def _forward(self, x):
+        x = self._checked(x)
         return math.exp(math.log1p(-math.exp(math.log1p(-x) / self.concentration0)) / self.concentration1)
 
     def _inverse(self, y):
+        y = self._checked(y)
         return math.exp(math.log1p(-((1 - y**self.concentration1) ** self.concentration0)))
 
     def _inverse_log_det_jacobian(self, y):
-        a, b = self.concentration1, self.concentration0
+        y, a, b = self._checked(y), self.concentration1, self.concentration0
         return math.log(a) + math.log(b) + (a - 1) * math.log(y) + (b - 1) * math.log1p(-(y**a))

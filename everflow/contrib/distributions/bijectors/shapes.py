@@ -15,6 +15,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.nn import activations as nn
 
@@ -186,16 +188,24 @@ class Ordered(Bijector):
     def __init__(self, validate_args=False, name="ordered"):
         super().__init__(forward_min_event_ndims=1, validate_args=validate_args, name=name)
 
+    def _checked(self, x):
+        if not self.validate_args:
+            return x
+        steps = x[..., 1:] - x[..., :-1]
+        return with_dependencies([check.assert_positive(steps, message="The components must increase.")], x)
+
     def _forward(self, x):
-        return array.concat([x[..., :1], math.log(x[..., 1:] - x[..., :-1])], -1)
+        x = self._checked(x)
+        return array.concat([x[..., 0, None], math.log(x[..., 1:] - x[..., :-1])], -1)
 
     def _inverse(self, y):
-        return math.cumsum(array.concat([y[..., :1], math.exp(y[..., 1:])], -1), axis=-1)
+        return math.cumsum(array.concat([y[..., 0, None], math.exp(y[..., 1:])], -1), axis=-1)
 
     def _inverse_log_det_jacobian(self, y):
         return math.reduce_sum(y[..., 1:], axis=-1)
 
     def _forward_log_det_jacobian(self, x):
+        x = self._checked(x)
         return -math.reduce_sum(math.log(x[..., 1:] - x[..., :-1]), axis=-1)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from everflow.contrib.graph_editor.select import backward_walk
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.ops.gradients.reverse import get_gradient_function
@@ -15,6 +16,7 @@ __all__ = [
     "_as_operation",
     "check_graphs",
     "concatenate_unique",
+    "get_backward_walk_ops",
     "get_unique_graph",
     "graph_inputs",
     "is_differentiable",
@@ -27,12 +29,27 @@ class UnliftableError(Exception):
 
 
 def is_differentiable(op: Operation) -> bool:
-    """Whether an operation has a gradient, or is said to have none."""
+    """Whether an operation has a gradient; where it is said to have none, or nothing is said, it hasn't."""
     try:
-        get_gradient_function(op)
+        return get_gradient_function(op) is not None
     except LookupError:
         return False
-    return True
+
+
+def get_backward_walk_ops(
+    seed_ops,
+    inclusive=True,
+    within_ops=None,
+    within_ops_fn=None,
+    stop_at_ts=(),
+    control_inputs=False,
+    only_differentiable=False,
+):
+    """The operations that seeds depend on; with `only_differentiable`, what lies behind one without a gradient isn't
+    walked to.
+    """
+    passes = is_differentiable if only_differentiable else None
+    return backward_walk(seed_ops, inclusive, within_ops, within_ops_fn, stop_at_ts, control_inputs, passes)
 
 
 def is_iterable(obj: Any) -> bool:

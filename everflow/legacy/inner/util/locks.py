@@ -16,9 +16,13 @@ class GroupLock:
         self._changed = threading.Condition()
         self._group_member_counts = [0] * num_groups
 
-    @contextlib.contextmanager
-    def group(self, group_id: int) -> Iterator[None]:
+    def group(self, group_id: int) -> contextlib.AbstractContextManager[None]:
         """Hold the lock for a group."""
+        self._check(group_id)
+        return self._held(group_id)
+
+    @contextlib.contextmanager
+    def _held(self, group_id: int) -> Iterator[None]:
         self.acquire(group_id)
         try:
             yield
