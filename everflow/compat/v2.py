@@ -55,6 +55,7 @@ _CHANGED = {
     "losses": "keras.losses",
     "math.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "metrics": "keras.metrics",
+    "name_scope": "framework.scopes.name_scope_v2",
     "nn.avg_pool": "ops.nn.pooling.avg_pool_v2",
     "nn.avg_pool2d": "ops.nn.pooling.avg_pool2d_v2",
     "nn.conv2d_transpose": "ops.nn.convolution.conv2d_transpose_v2",

@@ -71,7 +71,7 @@ def eager_mode() -> Iterator[None]:
 
 def graph_mode() -> AbstractContextManager[Graph]:
     """A context that draws a graph of its own, in a process that executes eagerly."""
-    return Graph().as_default()
+    return scopes.default_graphs.drawing()
 
 
 def disable_eager_execution() -> None:

@@ -115,14 +115,14 @@ class IndexedSlicesSpec(TypeSpec):
         return (self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape)
 
     @property
-    def _component_specs(self) -> list[TensorSpec]:
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
         specs = [
             TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
             TensorSpec(self._indices_shape, self._indices_dtype),
         ]
         if self._dense_shape_dtype is not None:
             specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
-        return specs
+        return tuple(specs)
 
     def _to_components(self, value: IndexedSlices) -> tuple[Tensor, ...]:
         return (
