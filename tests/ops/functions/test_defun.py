@@ -148,4 +148,4 @@ def test_functions_come_back_from_a_library():
 @pytest.mark.parametrize("value", [None, [1]])
 def test_options_that_are_no_attributes_are_refused(value):
     with tf.Graph().as_default(), pytest.raises(ValueError, match="experimental_tag"):
-        function.Defun(tf.int32, experimental_tag=value)(lambda x: x).definition
+        function.Defun(tf.int32, experimental_tag=value)(lambda x: x)(1)
