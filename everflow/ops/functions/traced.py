@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 
 import numpy as np
 
@@ -100,8 +100,9 @@ def _decorated(kind, func, input_signature, autograph, autograph_options, relax_
 
     def decorate(inner):
         options = {"autograph": autograph, "experimental_relax_shapes": relax_shapes}
-        made = kind(inner, None, input_signature, **options)
-        made._autograph_options, made._attributes = autograph_options, attributes
+        others = dict(attributes or {})
+        made = kind(inner, others.pop("func_name", None), input_signature, **options)
+        made._autograph_options, made._attributes = autograph_options, others or None
         functools.update_wrapper(
             made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=()
         )
@@ -465,6 +466,17 @@ class Function:
         return names
 
 
+# What tells traces of a function apart: the kind of its arguments, and in programs that draw graphs the graph it is
+# called in.
+CacheKey = namedtuple(
+    "CacheKey", ["input_signature", "parent_graph", "device_functions", "colocation_stack", "in_cross_replica_context"]
+)
+
+
+def _parent(graph):
+    return None if _outermost(graph).executes else weakref.ref(graph)
+
+
 class FunctionCache:
     """A function's traces as they are now: by kinds of arguments, and those that leave sizes open."""
 
@@ -472,9 +484,13 @@ class FunctionCache:
         self._traces_by_graph = traces_by_graph
 
     def _kept(self, relaxed):
-        """(kind of arguments, trace) of all traces of one sort; a relaxed one comes with the shapes it is for."""
-        every = [item for traces in self._traces_by_graph.values() for item in traces.items()]
-        return OrderedDict((kind, trace) for kind, trace in every if isinstance(trace, tuple) == relaxed)
+        """{key: trace} of all traces of one sort; a relaxed one comes with the shapes it is for."""
+        return OrderedDict(
+            (CacheKey(kind, _parent(graph), (), (), False), trace)
+            for graph, traces in self._traces_by_graph.items()
+            for kind, trace in traces.items()
+            if isinstance(trace, tuple) == relaxed
+        )
 
     missed = property(lambda self: set(self._traces_by_graph), doc="The graphs in which it was called.")
     primary = property(lambda self: self._kept(relaxed=False))
