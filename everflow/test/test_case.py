@@ -16,6 +16,7 @@ from google.protobuf import text_format
 from everflow.framework import errors, nest
 from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.devices import canonical_name
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_session, has_default_graph, reset_default_graph
 from everflow.framework.seeds import set_random_seed
 from everflow.ops.ragged.tensor import RaggedTensor
@@ -80,6 +81,12 @@ def _eager_value(value):
             f"evaluate() takes tensors, variables and functions that make them, not a {type(value).__name__}"
         )
     return value.numpy()
+
+
+def _has_value(structure):
+    """Whether all of it has a value already, also where a graph is drawn now."""
+    flat = nest.flatten(structure, expand_composites=True)
+    return bool(flat) and all(isinstance(value, Tensor) and value.is_eager for value in flat)
 
 
 class TestCase(ArrayAssertions, absltest.TestCase):
@@ -196,7 +203,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     def evaluate(self, tensors):
         """The values of a structure of tensors."""
-        if executing_eagerly():
+        if executing_eagerly() or _has_value(tensors):
             return nest.map_structure(_eager_value, tensors)
         sess = get_default_session()
         if sess is None:

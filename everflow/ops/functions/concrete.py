@@ -79,6 +79,9 @@ class ConcreteFunction:
         """Tensors of the graph around that the body uses; they are passed along with each call."""
         return [*self._captured, *(t for each in self._deferred for t in each.values())]
 
+    _captured_inputs = property(lambda self: self.captured_inputs)
+    _output_shapes = property(lambda self: tuple(t.shape for t in self.graph.outputs))
+
     @property
     def variables(self):
         """Variables that the body uses."""

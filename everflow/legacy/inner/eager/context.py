@@ -13,9 +13,11 @@ from typing import Any
 from everflow.config import experimental, get_soft_device_placement, set_soft_device_placement
 from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
-from everflow.eager.mode import ASYNC, SYNC
+from everflow.eager.mode import ASYNC, SYNC, eager_mode
 from everflow.framework import devices as device_names
+from everflow.framework.functions import GraphFunction
 from everflow.framework.scopes import (
+    default_graphs,
     device,
     executing_eagerly,
     executing_eagerly_outside_functions,
@@ -59,6 +61,23 @@ class FunctionCallOptions:
 
 # One entry of what switched between graphs and eager execution.
 ContextSwitch = namedtuple("ContextSwitch", ["is_building_function", "enter_context_fn", "device_stack"])
+
+
+class _ContextSwitchStack:
+    """What switched between graphs and eager execution, outermost first."""
+
+    def __init__(self, eager: bool) -> None:
+        self.stack: list[ContextSwitch] = []
+        if eager:
+            self.push(False, eager_mode, None)
+
+    def push(self, is_building_function: bool, enter_context_fn: Any, device_stack: Any) -> None:
+        """Another switch; `enter_context_fn` enters what it switched to."""
+        self.stack.append(ContextSwitch(is_building_function, enter_context_fn, device_stack))
+
+    def pop(self) -> None:
+        """The last one ends."""
+        self.stack.pop()
 
 
 class Context:
@@ -193,6 +212,20 @@ class Context:
     @property
     def optimizer_jit(self) -> bool:
         return PROCESS.jit
+
+    @property
+    def context_switches(self) -> _ContextSwitchStack:
+        """What switched between graphs and eager execution in this thread."""
+        switches = _ContextSwitchStack(default_graphs.bottom.executes)
+        for graph in default_graphs.stack:
+            enter = eager_mode if graph.executes else graph.as_default
+            switches.push(graph.building_function, enter, graph._device_stack)
+        return switches
+
+    def add_function_def(self, fdef: Any) -> None:
+        """Let operations that run at once call a function, given by its FunctionDef."""
+        graph = default_graphs.bottom if default_graphs.bottom.executes else get_default_graph()
+        GraphFunction(fdef, graph._functions).add_to_graph(graph)
 
     def has_function(self, name: str | bytes) -> bool:
         """Whether a function of this name can be called here."""
