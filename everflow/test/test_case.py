@@ -146,7 +146,10 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if executing_eagerly():
             yield EagerSessionWarner()
             return
-        with self._new_session(graph, config) as sess, self._constrained(sess, use_gpu, force_gpu):
+        with (
+            self._new_session(graph, config) as sess,
+            self._constrain_devices_and_set_default(sess, use_gpu, force_gpu),
+        ):
             yield sess
 
     @contextlib.contextmanager
@@ -172,7 +175,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
                 f" force_gpu={force_gpu}. A test has one: use self.session() for a second."
             )
         with self._cached_session.graph.as_default(), self._cached_session.as_default():
-            with self._constrained(self._cached_session, use_gpu, force_gpu):
+            with self._constrain_devices_and_set_default(self._cached_session, use_gpu, force_gpu):
                 yield self._cached_session
 
     def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
@@ -187,7 +190,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @staticmethod
     @contextlib.contextmanager
-    def _constrained(sess, use_gpu, force_gpu):
+    def _constrain_devices_and_set_default(sess, use_gpu, force_gpu):
         with sess.graph.as_default():
             if force_gpu:
                 name = gpu_device_name()

@@ -30,6 +30,7 @@ from everflow.tools.graph_transforms import TransformGraph
 
 _Rewrite = Callable[[GraphDef, list[str], list[str]], GraphDef]
 _FEWEST_NODES = 4  # a graph of fewer is left alone
+_NOTHING_TO_RUN = "The MetaGraph has neither a collection 'train_op' nor a signature, which say what to run"
 
 
 def _inline(graph: GraphDef, inputs: list[str], outputs: list[str]) -> GraphDef:
@@ -69,9 +70,9 @@ def OptimizeGraph(
     options: RewriterConfig = config_proto.graph_options.rewrite_options
     graph = GraphDef()
     graph.CopyFrom(metagraph.graph_def)
+    outputs = _outputs(metagraph)
     if len(graph.node) < (options.min_graph_nodes or _FEWEST_NODES):
         return graph
-    outputs = _outputs(metagraph)
     inputs = [node.name for node in graph.node if node.op.startswith("Placeholder")]
     wanted = list(options.optimizers) or list(_REWRITES)
     for name in wanted:
@@ -81,15 +82,14 @@ def OptimizeGraph(
 
 
 def _outputs(metagraph: MetaGraphDef) -> list[str]:
-    """The nodes that a MetaGraph is run for: those of its collection, of its signatures, or those that nobody takes."""
+    """The nodes that a MetaGraph is run for: those of its collection, or of its signatures."""
     named = list(metagraph.collection_def["train_op"].node_list.value) if "train_op" in metagraph.collection_def else []
     if named:  # what collections name is to be kept besides
         named += [name for each in metagraph.collection_def.values() for name in each.node_list.value]
     for signature in metagraph.signature_def.values():
         named += [info.name for info in signature.outputs.values()]
     if not named:
-        taken = {node_name_from_input(name) for node in metagraph.graph_def.node for name in node.input}
-        named = [node.name for node in metagraph.graph_def.node if node.name not in taken]
+        raise InvalidArgumentError(None, None, _NOTHING_TO_RUN)
     return list(dict.fromkeys(map(node_name_from_input, named)))
 
 
@@ -106,8 +106,10 @@ class Item:
     def __init__(
         self, metagraph: MetaGraphDef, ignore_colocation: bool = True, ignore_user_placement: bool = False
     ) -> None:
+        if not isinstance(metagraph, MetaGraphDef):
+            raise TypeError(f"An Item is made of a MetaGraphDef, not of a {type(metagraph).__name__}")
         if "train_op" not in metagraph.collection_def and not metagraph.signature_def:
-            raise InvalidArgumentError(None, None, "The MetaGraph has no collection 'train_op', which says what to run")
+            raise InvalidArgumentError(None, None, _NOTHING_TO_RUN)
         self._metagraph = metagraph
         self._ignores_colocation = ignore_colocation
         self._graph_seen, self._made = b"", object()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from everflow.config import experimental, get_soft_device_placement, set_soft_device_placement
@@ -135,6 +135,22 @@ class Context:
     def clear_post_execution_callbacks(self) -> None:
         """Have nothing called after operations any more."""
         eager_graph.execution_callbacks.clear()
+
+    def configure_collective_ops(
+        self,
+        collective_leader: str = "",
+        scoped_allocator_enabled_ops: Sequence[str] = ("CollectiveReduce",),
+        use_nccl_communication: bool = False,
+        device_filters: Sequence[str] | None = None,
+    ) -> None:
+        """Say who leads collective operations, and what sessions are to do for them; other settings of them go."""
+        asked = config_pb2.ConfigProto(device_filters=device_filters or ())
+        asked.experimental.collective_group_leader = collective_leader
+        asked.experimental.collective_nccl = use_nccl_communication
+        rewriting = asked.graph_options.rewrite_options
+        rewriting.scoped_allocator_optimization = rewriting.ON
+        rewriting.scoped_allocator_opts.enable_op.extend(scoped_allocator_enabled_ops)
+        PROCESS.collective = asked
 
     def ensure_initialized(self) -> None:
         """From here on devices and threads stay as they are."""
