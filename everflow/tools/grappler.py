@@ -55,6 +55,14 @@ _REWRITES: dict[str, _Rewrite] = {
 }
 
 
+def _switched_off(options: RewriterConfig, name: str) -> bool:
+    """Whether a RewriterConfig that names no rewrites leaves this one out."""
+    if options.disable_meta_optimizer or name == "pruning" and options.disable_model_pruning:
+        return True
+    field = {"function": "function_optimization", "constfold": "constant_folding", "dependency": "dependency_optimization"}
+    return name in field and getattr(options, field[name]) == RewriterConfig.OFF
+
+
 def OptimizeGraph(
     config_proto: ConfigProto,
     metagraph: MetaGraphDef,
@@ -74,7 +82,7 @@ def OptimizeGraph(
     if len(graph.node) < (options.min_graph_nodes or _FEWEST_NODES):
         return graph
     inputs = [node.name for node in graph.node if node.op.startswith("Placeholder")]
-    wanted = list(options.optimizers) or list(_REWRITES)
+    wanted = list(options.optimizers) or [name for name in _REWRITES if not _switched_off(options, name)]
     for name in wanted:
         if name in _REWRITES:
             graph = _REWRITES[name](graph, [n for n in inputs if any(n == node.name for node in graph.node)], outputs)

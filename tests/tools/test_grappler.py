@@ -117,3 +117,13 @@ def test_a_graph_must_say_what_is_run():
         _optimized(meta=meta)
     with pytest.raises(TypeError, match="MetaGraphDef"):
         grappler.Item(3)
+
+
+def test_rewrites_can_be_switched_off():
+    config = tf.ConfigProto()
+    options = config.graph_options.rewrite_options
+    options.min_graph_nodes = -1
+    options.disable_model_pruning = True
+    options.constant_folding = options.dependency_optimization = options.OFF
+    meta = _meta_graph()
+    assert _names(grappler.OptimizeGraph(config, meta)) == _names(meta.graph_def)
