@@ -23,7 +23,8 @@ from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
 from everflow.ops.functions.argument_specs import FunctionSpec, composite_spec, fitted_to_signature, validate_signature
 from everflow.ops.functions.bodies import BodyGraph
-from everflow.ops.functions.concrete import ConcreteFunction
+from everflow.ops.functions.concrete import ConcreteFunction, passed
+from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.variable import Variable
 
 
@@ -225,7 +226,7 @@ class Function:
             return self._python_function(*args, **kwargs)
         flat, structure = self._arguments(args, kwargs)
         trace = self._trace_for(flat, structure)
-        return trace._call_flat([x for x in flat if isinstance(x, Tensor)])
+        return trace._call_flat(passed(flat))
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for these arguments; a `TensorSpec` stands for any tensor of its kind."""
@@ -418,6 +419,11 @@ class Function:
                     inside[-1]._handle_data = getattr(value, "_handle_data", None)
                     if isinstance(value, Tensor):
                         body.first_arguments[inside[-1]] = value
+                elif is_resource_variable(value):
+                    # The body has the variable itself, and gets the handle of the one that a call is given.
+                    body.add_variable_input(value.handle, "placeholder" if name.startswith("_") else name)
+                    given.append(name)
+                    inside.append(value)
                 else:
                     inside.append(value)
             if self._input_signature is None:

@@ -70,3 +70,16 @@ def test_values_of_call_time_must_fit(value):
 
     with pytest.raises(ValueError):
         plus()
+
+
+def test_a_variable_that_is_an_argument_is_passed_and_not_captured():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        one = tf.get_variable("one", initializer=1.0, use_resource=True)
+        two = tf.get_variable("two", initializer=2.0, use_resource=True)
+        scaled = tf.function(lambda v, x: v * x).get_concrete_function(one, tf.TensorSpec([], tf.float32))
+        assert scaled.captured_inputs == [] and [t.op.name for t in scaled.inputs] == ["v", "x"]
+        results = [scaled(one, tf.constant(3.0)), scaled(two, tf.constant(3.0))]
+        assert list(results[1].op.inputs)[0] is two.handle
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(results) == [3.0, 6.0]
+        assert sess.run(tf.gradients(results[1], two)) == [3.0]
