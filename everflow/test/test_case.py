@@ -251,6 +251,12 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if expected != message:
             self.assertMultiLineEqual(str(expected), str(message), msg=msg)
 
+    def _AssertProtoEquals(self, a, b, msg=None):
+        self.assertProtoEquals(a, b, msg)
+
+    def _eval_tensor(self, tensor):
+        return None if tensor is None else _eager_value(tensor)
+
     def assertProtoEqualsVersion(self, expected, actual, producer=_GRAPH_DEF_VERSION, min_consumer=0, msg=None):
         """As assertProtoEquals for a GraphDef, with versions added to what is expected."""
         wanted = text_format.Parse(expected, graph_pb2.GraphDef()) if isinstance(expected, str) else expected
