@@ -472,11 +472,16 @@ def get_all_collection_keys() -> list[str]:
     return get_default_graph().get_all_collection_keys()
 
 
-def outside_functions() -> Graph:
-    """The default graph, or the one around the functions whose bodies are drawn now."""
-    graph = get_default_graph()
+def outermost(graph: Graph) -> Graph:
+    """A graph, or the one that the functions are in whose body it is."""
     while graph.building_function and graph.outer_graph is not None:
         graph = graph.outer_graph
+    return graph
+
+
+def outside_functions() -> Graph:
+    """The default graph, or the one around the functions whose bodies are drawn now."""
+    graph = outermost(get_default_graph())
     if not graph.building_function:
         return graph
     # A graph that a program made a function's body: what is around it is what was entered before.

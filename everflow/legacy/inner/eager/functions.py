@@ -15,11 +15,10 @@ from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.ops.functions import traced
 from everflow.ops.functions.argument_specs import FunctionSpec, validate_signature
+from everflow.ops.functions.caches import CacheKey, FunctionCache
 from everflow.ops.functions.concrete import ConcreteFunction
 from everflow.ops.functions.traced import (
-    CacheKey,
     Function,
-    FunctionCache,
     UnliftedFunction,
     defun,
     defun_with_attributes,
