@@ -54,7 +54,10 @@ class OpDefLibrary:
                 raise TypeError(
                     f"A {op_type_name!r} op wants a value of its attr {attr.name!r}: None stands for the usual one"
                 )
-        outputs = builder.structured_outputs(definition, builder.create(definition, name, given))
+        op = builder.create(definition, name, given)
+        if len(definition.outputs) == 1 and not op.outputs:
+            return []
+        outputs = builder.structured_outputs(definition, op)
         return tuple(outputs) if isinstance(outputs, tuple) else outputs
 
 
