@@ -55,6 +55,7 @@ _CHANGED = {
     "math.bincount": "compat.v2_functions.bincount",
     "math.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "metrics": "keras.metrics",
+    "name_scope": "framework.scopes.name_scope_v2",
     "nn.RNNCellDeviceWrapper": "rnn.keras_wrappers.DeviceWrapper",
     "nn.RNNCellDropoutWrapper": "rnn.keras_wrappers.DropoutWrapper",
     "nn.RNNCellResidualWrapper": "rnn.keras_wrappers.ResidualWrapper",

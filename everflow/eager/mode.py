@@ -73,7 +73,7 @@ def eager_mode() -> Iterator[None]:
 
 def graph_mode() -> AbstractContextManager[Graph]:
     """A context that draws the default graph, in a process that executes eagerly."""
-    return scopes.drawn_graph().as_default()
+    return scopes.default_graphs.drawing(scopes.drawn_graph())
 
 
 def disable_eager_execution() -> None:

@@ -24,6 +24,30 @@ IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "in
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
+class _OfSeveral:
+    """What values of several tensors have in common: their type tells what they are made of."""
+
+    _type_spec: Any
+    graph: Any
+
+    def _to_components(self) -> Any:
+        return self._type_spec._to_components(self)
+
+    @classmethod
+    def _from_components(cls, components: Sequence[Any], metadata: TypeSpec) -> Any:
+        return metadata._from_components(components)
+
+    def _component_metadata(self) -> TypeSpec:
+        return self._type_spec
+
+    def _consumers(self) -> list[Operation]:
+        return list(dict.fromkeys(op for part in self._to_components() for op in part.consumers()))
+
+    @property
+    def _is_graph_tensor(self) -> bool:
+        return not any(part.is_eager for part in self._to_components())
+
+
 class SparseTensorSpec(TypeSpec):
     """The type of a SparseTensor: shape and dtype.
 
@@ -115,14 +139,14 @@ class IndexedSlicesSpec(TypeSpec):
         return (self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape)
 
     @property
-    def _component_specs(self) -> list[TensorSpec]:
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
         specs = [
             TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
             TensorSpec(self._indices_shape, self._indices_dtype),
         ]
         if self._dense_shape_dtype is not None:
             specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
-        return specs
+        return tuple(specs)
 
     def _to_components(self, value: IndexedSlices) -> tuple[Tensor, ...]:
         return (
@@ -135,7 +159,7 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*components)
 
 
-class CompositeTensor:
+class CompositeTensor(_OfSeveral):
     """A class of values made of several tensors, for which a session asks these three."""
 
     def _parts(self) -> list[Tensor]:
@@ -151,7 +175,7 @@ class CompositeTensor:
         raise NotImplementedError
 
 
-class IndexedSlices:
+class IndexedSlices(_OfSeveral):
     """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension.
 
     Args:
@@ -189,6 +213,12 @@ class IndexedSlices:
         whole = TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
         return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, dtype, self._indices.shape)
 
+    def _shape_invariant_to_type_spec(self, shape: TensorShape) -> IndexedSlicesSpec:
+        """The type of slices of a loop whose whole has this shape."""
+        rows, whole = shape[:1], self._dense_shape
+        kind = None if whole is None else whole.dtype
+        return IndexedSlicesSpec(shape, self._values.dtype, self._indices.dtype, kind, rows)
+
     def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
         """The shapes its tensors keep as variables of a loop; `shape` is what the values may be, where more than they
         are now.
@@ -217,7 +247,7 @@ class IndexedSlices:
     __repr__ = __str__
 
 
-class SparseTensor:
+class SparseTensor(_OfSeveral):
     """A tensor given by its non-zero elements: int64 `indices` [n, rank], `values` [n] and `dense_shape` [rank].
 
     Args:
@@ -284,6 +314,11 @@ class SparseTensor:
     @property
     def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec(self.shape, self.dtype)
+
+    def _shape_invariant_to_type_spec(self, shape: TensorShape) -> SparseTensorSpec:
+        """The type of sparse tensors of a loop whose dense shape has this shape."""
+        shape = TensorShape(shape).with_rank(1)
+        return SparseTensorSpec([None] * shape[0].value if shape[0].value is not None else None, self.dtype)
 
     def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
         """The shapes its tensors keep as variables of a loop: how many values there are may change. `shape` is that of

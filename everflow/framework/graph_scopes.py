@@ -13,6 +13,7 @@ from everflow.framework.control_dependencies import ControlDependencies
 from everflow.framework.dtypes import DType, as_dtype
 from everflow.framework.graph_keys import GraphCollections
 from everflow.framework.operation import Colocation, DeviceScope, Operation, users_place
+from everflow.framework.private_members import GraphMembers
 
 if TYPE_CHECKING:
     from everflow.framework.hints import ControlFlowContext, DeviceRequest, DTypeLike, GradientFunction
@@ -41,7 +42,7 @@ def reading_as(dtype: DTypeLike | None) -> Iterator[None]:
         _reading.dtype = before
 
 
-class GraphScopes(GraphCollections):
+class GraphScopes(GraphCollections, GraphMembers):
     """The scopes of a Graph, but for those of names."""
 
     # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.

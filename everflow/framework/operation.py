@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from everflow.framework import attributes, devices, op_defs, registry
 from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError, OutOfRangeError
+from everflow.framework.private_members import OperationMembers
 from everflow.framework.shapes import TensorShape, as_shape, unknown_shape
 from everflow.protos import (
     attr_value_pb2,
@@ -313,7 +314,7 @@ class Colocation(NamedTuple):
     place: tuple[str, int]
 
 
-class Operation:
+class Operation(OperationMembers):
     """A node of a graph: an op type, inputs, attributes. Made by `Graph.create_op`, not by hand.
 
     Args:
@@ -530,11 +531,26 @@ class Operation:
             raise OutOfRangeError(
                 None, None, f"Operation {self._name!r} has {len(inputs)} inputs: there is no input {index} to update"
             )
-        if self in inputs[index]._consumers:
-            inputs[index]._consumers.remove(self)
-        inputs[index] = tensor
+        replaced, inputs[index] = inputs[index], tensor
+        before, self._inputs = self._inputs, _InputList(inputs)
+        if not tensor.shape.is_compatible_with(replaced.shape):
+            try:
+                _inferred_shapes(self)
+            except ValueError as e:
+                self._inputs = before
+                raise InvalidArgumentError(self.node_def, self, str(e)) from None
+        if self in replaced._consumers:
+            replaced._consumers.remove(self)
         tensor._consumers.append(self)
-        self._inputs = _InputList(inputs)
+        self._graph._mutations += 1
+
+    def _append_input(self, tensor: Tensor) -> None:
+        """Take a further tensor as the last input."""
+        if tensor.graph is not self._graph:
+            raise ValueError(f"{tensor!r} is of another graph than operation {self._name!r}")
+        self._graph._check_not_finalized()
+        self._inputs = _InputList((*self._inputs, tensor))
+        tensor._consumers.append(self)
         self._graph._mutations += 1
 
     def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
@@ -587,13 +603,13 @@ def _what_differs(message: str) -> str:
     return f". Dimensions must be equal, but are {a} and {b}"
 
 
-def infer_shapes(op: Operation) -> None:
-    """Set the static shapes of a new op's outputs by its op type's rule."""
+def _inferred_shapes(op: Operation) -> Any:
+    """What the rule of an op's type says of the shapes of its outputs; ValueError where the inputs' don't fit."""
     rule = registry.find_shape_rule(op._type)
     if rule is None:
-        return
+        return None
     try:
-        shapes = rule(op)
+        return rule(op)
     except (ValueError, InvalidArgumentError) as e:
         message = e.message if isinstance(e, InvalidArgumentError) else str(e)
         inputs = ", ".join(
@@ -601,6 +617,11 @@ def infer_shapes(op: Operation) -> None:
         )
         message += _what_differs(message)
         raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
+
+
+def infer_shapes(op: Operation) -> None:
+    """Set the static shapes of a new op's outputs by its op type's rule."""
+    shapes = _inferred_shapes(op)
     if shapes is None:
         return
     if isinstance(shapes, TensorShape) or len(op.outputs) == 1 and not isinstance(shapes, (list, tuple)):

@@ -64,16 +64,40 @@ class _DefaultGraphs(_DefaultStack):
     def __init__(self) -> None:
         super().__init__()
         self._bottom: Graph | None = None
+        self._modes: list[int] = []  # places in the stack of graphs that stand for drawing rather than for themselves
 
     def get(self) -> Graph:
-        if self._stack:
-            return self._stack[-1]
+        return self._stack[-1] if self._stack else self.bottom
+
+    @property
+    def bottom(self) -> Graph:
+        """The graph that is the default one where none was entered."""
         if self._bottom is None:
             self._bottom = _DefaultGraphs.make_bottom()
         return self._bottom
 
     def reset(self) -> None:
         self._bottom = None
+        for place in self._modes:
+            self._stack[place] = Graph()
+
+    @contextlib.contextmanager
+    def drawing(self, graph: Graph) -> Iterator[Graph]:
+        """A context that draws in a graph, in a process that executes eagerly: it stands for that mode, and
+        `reset_default_graph` may put a new one in its place.
+        """
+        place = len(self._stack)
+        self._stack.append(graph)
+        self._modes.append(place)
+        try:
+            yield graph
+        finally:
+            self._modes.remove(place)
+            del self._stack[place:]
+
+    def entered(self) -> list[Graph]:
+        """The graphs that were entered by themselves, and don't stand for a mode."""
+        return [graph for place, graph in enumerate(self._stack) if place not in self._modes]
 
 
 default_graphs = _DefaultGraphs()
@@ -122,7 +146,7 @@ def reset_default_graph() -> None:
         >>> tf.global_variables()
         []
     """
-    if not all(graph.executes for graph in default_graphs._stack):
+    if not all(graph.executes for graph in default_graphs.entered()):
         raise AssertionError(
             "tf.reset_default_graph() is not for use inside `with graph.as_default()`: leave that first, or make a new tf.Graph()."
         )
@@ -254,6 +278,29 @@ class name_scope:
         else:
             self._stack.__exit__(*exc)
         return False
+
+
+class name_scope_v2:
+    """The name scope of `tf.compat.v2`: a name and nothing else, and it can be entered again, also inside of itself."""
+
+    def __init__(self, name: str) -> None:
+        if name is None or not isinstance(name, str):
+            raise ValueError(f"A name scope's name must be a string, not {name!r}")
+        self._name = name
+        self._open: list[name_scope] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __enter__(self) -> str:
+        scope = name_scope(self._name)
+        entered = scope.__enter__()
+        self._open.append(scope)
+        return entered
+
+    def __exit__(self, *exc: Any) -> Literal[False]:
+        return self._open.pop().__exit__(*exc)
 
 
 @contextlib.contextmanager
@@ -430,6 +477,24 @@ def get_all_collection_keys() -> list[str]:
     return get_default_graph().get_all_collection_keys()
 
 
+def outermost(graph: Graph) -> Graph:
+    """A graph, or the one that the functions are in whose body it is."""
+    while graph.building_function and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
+
+
+def outside_functions() -> Graph:
+    """The default graph, or the one around the functions whose bodies are drawn now."""
+    graph = outermost(get_default_graph())
+    if not graph.building_function:
+        return graph
+    # A graph that a program made a function's body: what is around it is what was entered before.
+    entered = [each for each in default_graphs.entered() if not each.building_function]
+    around = [each for each in default_graphs._stack if not each.building_function]
+    return (entered or around or [default_graphs.bottom])[-1]
+
+
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
     """A context that lifts what is made in it out of control dependencies, control flow and function bodies.
@@ -444,10 +509,8 @@ def init_scope() -> Iterator[None]:
         >>> c.op.control_inputs
         []
     """
-    graph = get_default_graph()
-    scope = graph.get_name_scope()
-    while graph.building_function and graph.outer_graph is not None:
-        graph = graph.outer_graph
+    scope = get_default_graph().get_name_scope()
+    graph = outside_functions()
     with (
         graph.as_default(),
         graph.name_scope(scope + "/" if scope else None),
@@ -471,10 +534,7 @@ def executing_eagerly() -> bool:
 
 def executing_eagerly_outside_functions() -> bool:
     """Whether operations run at once, or would around the function whose body is drawn now."""
-    graph = get_default_graph()
-    while graph.building_function and graph.outer_graph is not None:
-        graph = graph.outer_graph
-    return graph.executes
+    return outside_functions().executes
 
 
 _proto_functions: dict = {}

@@ -153,7 +153,7 @@ def _packed(specs: Any, tensors: Iterator[Tensor]) -> Any:
 
 
 def _fits(a: Any, b: Any) -> bool:
-    return a.is_compatible_with(b) if isinstance(a, (TensorShape, dtypes.DType)) else a == b
+    return a.is_compatible_with(b) if isinstance(a, (TensorShape, dtypes.DType, TypeSpec)) else a == b
 
 
 class TensorSpec(TypeSpec):

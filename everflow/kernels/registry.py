@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from everflow.framework.families import Families
+from everflow.framework.registry import Families
 from everflow.kernels.facts import FRESH, SHARE, Effect, Facts, same
 
 if TYPE_CHECKING:

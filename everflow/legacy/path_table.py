@@ -129,6 +129,7 @@ python.eager          execution_callbacks                : contrib.eager.callbac
 python.eager          forwardprop                        : legacy.inner.eager.forwardprop
 python.eager          tape imperative_grad               : legacy.inner.eager.tape
 python.eager          profiler                           : profiler.live
+python.eager.memory_tests memory_test_util               : legacy.inner.eager.memory
 python.eager          context                            : contrib.eager.execution
 python.eager          core                               : legacy.inner.eager.core
 python.eager          remote                             : legacy.inner.eager.remote

@@ -196,7 +196,8 @@ class _Served(types.ModuleType):
         return sorted(found - set(dir(builtins)) | (found & _HIDES_BUILTINS.get(self._path, set())))
 
     def __dir__(self):
-        return sorted({name for module in _load_all(self._sources) for name in dir(module)} | set(self.__dict__))
+        theirs = {name for module in _load_all(self._sources) for name in dir(module) if not name.startswith("__")}
+        return sorted(theirs | set(self.__dict__))
 
 
 @functools.cache

@@ -2,8 +2,7 @@
 meet in its name.
 """
 
-from everflow.framework.families import Families
-from everflow.framework.registry import add_families
+from everflow.framework.registry import Families, add_families
 
 # Linear operators only build on others, and AutoGraph converts Python.
 add_families(Families(__name__, without=frozenset(["linalg.operators", "autograph"])))

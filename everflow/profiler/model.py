@@ -197,7 +197,7 @@ def fill_missing_shapes(graph, run_meta):
                         op.outputs[output.slot].set_shape(sizes)
 
 
-def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
+def default_op_log(graph, op_log=None, run_meta=None, add_trace=True, add_trainable_var=True):
     """An op log of float operations, trainable variables and code, with the entries of another on top."""
     if run_meta is not None:
         fill_missing_shapes(graph, run_meta)
@@ -224,7 +224,7 @@ def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
             write_trace(entry(op.name).code_def, op.traceback, texts)
     if incomplete and op_log is None:
         logging.info("%d ops have no count of float operations, as their shapes are not known.", incomplete)
-    for variable in graph.get_collection("trainable_variables"):
+    for variable in graph.get_collection("trainable_variables") if add_trainable_var else ():
         if TRAINABLE not in entry(variable.op.name).types:
             entry(variable.op.name).types.append(TRAINABLE)
     for given in op_log.log_entries if op_log is not None else ():
@@ -236,3 +236,6 @@ def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
     for text, number in texts.items():
         log.id_to_string[number] = text
     return log
+
+
+merge_default_with_oplog = default_op_log  # its name in TensorFlow

@@ -92,6 +92,7 @@ class Engine:
         self.calls.clear()
         if "_executor" in vars(self):
             self.state.random = RandomStreams()
+            self._executor.functions().restart_random_streams()
 
     def keep_constant(self, key: Hashable, tensor: Tensor) -> None:
         """Let later constants of this kind have the same memory."""

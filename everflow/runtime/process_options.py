@@ -46,6 +46,8 @@ class ProcessOptions:
     device_policy: str = "silent"
     synchronous: bool = True
     in_use: bool = False
+    # What collective operations of several workers ask of sessions: they travel with the options.
+    collective: config_pb2.ConfigProto = field(default_factory=config_pb2.ConfigProto)
     # Where eager execution is connected to a cluster: our own name in it, and the devices of the others.
     task: str = devices.PREFIX
     others: list[str] = field(default_factory=list)
@@ -93,6 +95,7 @@ class ProcessOptions:
             setattr(
                 rewriting, name, rewriter_config_pb2.RewriterConfig.ON if on else rewriter_config_pb2.RewriterConfig.OFF
             )
+        config.MergeFrom(self.collective)
         return config
 
 

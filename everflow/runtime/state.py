@@ -84,6 +84,11 @@ class RandomStreams:
                 self._streams[node_name] = factory()
             return self._streams[node_name]
 
+    def restart(self) -> None:
+        """Let all of them begin anew."""
+        with self._lock:
+            self._streams.clear()
+
 
 class SessionState:
     """All that kernels get as `session`."""

@@ -100,7 +100,10 @@ def write_cost_graph(run_metadata: config_pb2.RunMetadata, plan: Runnable, trace
     """Fill RunMetadata.cost_graph: each node with its device, time and size of outputs."""
     cost_graph = run_metadata.cost_graph
     numbers = {record.node: i for i, record in enumerate(trace.records)}
-    final = {source for source, _ in plan.program.top.end.inputs}
+    # A run that is interpreted, node by node, has the part of the graph as it was drawn for a program.
+    program = plan.program
+    ends = program.top.end.inputs if hasattr(program, "top") else program.fetches
+    final = {end[0] if isinstance(end, tuple) else end for end in ends}
     for node, start, end, outputs in trace.records:
         cost = cost_graph.node.add(
             name=node.name,

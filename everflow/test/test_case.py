@@ -16,6 +16,7 @@ from google.protobuf import text_format
 from everflow.framework import errors, nest
 from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.devices import canonical_name
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_session, has_default_graph, reset_default_graph
 from everflow.framework.seeds import set_random_seed
 from everflow.ops.ragged.tensor import RaggedTensor
@@ -82,6 +83,12 @@ def _eager_value(value):
     return value.numpy()
 
 
+def _has_value(structure):
+    """Whether all of it has a value already, also where a graph is drawn now."""
+    flat = nest.flatten(structure, expand_composites=True)
+    return bool(flat) and all(isinstance(value, Tensor) and value.is_eager for value in flat)
+
+
 class TestCase(ArrayAssertions, absltest.TestCase):
     """A test case with a fresh default graph and seeded random numbers for each test.
 
@@ -139,7 +146,10 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if executing_eagerly():
             yield EagerSessionWarner()
             return
-        with self._new_session(graph, config) as sess, self._constrained(sess, use_gpu, force_gpu):
+        with (
+            self._new_session(graph, config) as sess,
+            self._constrain_devices_and_set_default(sess, use_gpu, force_gpu),
+        ):
             yield sess
 
     @contextlib.contextmanager
@@ -165,7 +175,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
                 f" force_gpu={force_gpu}. A test has one: use self.session() for a second."
             )
         with self._cached_session.graph.as_default(), self._cached_session.as_default():
-            with self._constrained(self._cached_session, use_gpu, force_gpu):
+            with self._constrain_devices_and_set_default(self._cached_session, use_gpu, force_gpu):
                 yield self._cached_session
 
     def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
@@ -180,7 +190,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @staticmethod
     @contextlib.contextmanager
-    def _constrained(sess, use_gpu, force_gpu):
+    def _constrain_devices_and_set_default(sess, use_gpu, force_gpu):
         with sess.graph.as_default():
             if force_gpu:
                 name = gpu_device_name()
@@ -196,7 +206,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     def evaluate(self, tensors):
         """The values of a structure of tensors."""
-        if executing_eagerly():
+        if executing_eagerly() or _has_value(tensors):
             return nest.map_structure(_eager_value, tensors)
         sess = get_default_session()
         if sess is None:
@@ -240,6 +250,12 @@ class TestCase(ArrayAssertions, absltest.TestCase):
             expected = text_format.Parse(expected.replace(*_ANY), type(message)())
         if expected != message:
             self.assertMultiLineEqual(str(expected), str(message), msg=msg)
+
+    def _AssertProtoEquals(self, a, b, msg=None):
+        self.assertProtoEquals(a, b, msg)
+
+    def _eval_tensor(self, tensor):
+        return None if tensor is None else _eager_value(tensor)
 
     def assertProtoEqualsVersion(self, expected, actual, producer=_GRAPH_DEF_VERSION, min_consumer=0, msg=None):
         """As assertProtoEquals for a GraphDef, with versions added to what is expected."""

@@ -201,6 +201,12 @@ def _is_constant(node, inputs):
     return node.op == "Const" and node.name not in inputs
 
 
+# What these give says where a run is, not only what the value is.
+_CONTROL_FLOW = frozenset(
+    f"{ref}{kind}" for ref in ("", "Ref") for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond")
+)
+
+
 def _computable(graph, inputs, stop):
     """The names of nodes that depend on constants only and are none themselves."""
     by_name = {node.name: node for node in graph.node}
@@ -212,7 +218,8 @@ def _computable(graph, inputs, stop):
     for start in by_name:
         for name in inputs_first(start, inputs_of) if start not in known else ():
             node, definition = by_name[name], op_defs.find(by_name[name].op)
-            pure = definition is not None and not definition.is_stateful and name not in stop and node.op not in stop
+            pure = definition is not None and not definition.is_stateful and not {name, node.op} & stop
+            pure = pure and node.op not in _CONTROL_FLOW
             # In a loop, an input may come later than its user; it is not constant then.
             known[name] = _is_constant(node, inputs) or (
                 pure

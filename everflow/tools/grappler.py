@@ -30,6 +30,7 @@ from everflow.tools.graph_transforms import TransformGraph
 
 _Rewrite = Callable[[GraphDef, list[str], list[str]], GraphDef]
 _FEWEST_NODES = 4  # a graph of fewer is left alone
+_NOTHING_TO_RUN = "The MetaGraph has neither a collection 'train_op' nor a signature, which say what to run"
 
 
 def _inline(graph: GraphDef, inputs: list[str], outputs: list[str]) -> GraphDef:
@@ -54,6 +55,18 @@ _REWRITES: dict[str, _Rewrite] = {
 }
 
 
+def _switched_off(options: RewriterConfig, name: str) -> bool:
+    """Whether a RewriterConfig that names no rewrites leaves this one out."""
+    if options.disable_meta_optimizer or name == "pruning" and options.disable_model_pruning:
+        return True
+    field = {
+        "function": "function_optimization",
+        "constfold": "constant_folding",
+        "dependency": "dependency_optimization",
+    }
+    return name in field and getattr(options, field[name]) == RewriterConfig.OFF
+
+
 def OptimizeGraph(
     config_proto: ConfigProto,
     metagraph: MetaGraphDef,
@@ -69,11 +82,11 @@ def OptimizeGraph(
     options: RewriterConfig = config_proto.graph_options.rewrite_options
     graph = GraphDef()
     graph.CopyFrom(metagraph.graph_def)
+    outputs = _outputs(metagraph)
     if len(graph.node) < (options.min_graph_nodes or _FEWEST_NODES):
         return graph
-    outputs = _outputs(metagraph)
     inputs = [node.name for node in graph.node if node.op.startswith("Placeholder")]
-    wanted = list(options.optimizers) or list(_REWRITES)
+    wanted = list(options.optimizers) or [name for name in _REWRITES if not _switched_off(options, name)]
     for name in wanted:
         if name in _REWRITES:
             graph = _REWRITES[name](graph, [n for n in inputs if any(n == node.name for node in graph.node)], outputs)
@@ -81,15 +94,14 @@ def OptimizeGraph(
 
 
 def _outputs(metagraph: MetaGraphDef) -> list[str]:
-    """The nodes that a MetaGraph is run for: those of its collection, of its signatures, or those that nobody takes."""
+    """The nodes that a MetaGraph is run for: those of its collection, or of its signatures."""
     named = list(metagraph.collection_def["train_op"].node_list.value) if "train_op" in metagraph.collection_def else []
     if named:  # what collections name is to be kept besides
         named += [name for each in metagraph.collection_def.values() for name in each.node_list.value]
     for signature in metagraph.signature_def.values():
         named += [info.name for info in signature.outputs.values()]
     if not named:
-        taken = {node_name_from_input(name) for node in metagraph.graph_def.node for name in node.input}
-        named = [node.name for node in metagraph.graph_def.node if node.name not in taken]
+        raise InvalidArgumentError(None, None, _NOTHING_TO_RUN)
     return list(dict.fromkeys(map(node_name_from_input, named)))
 
 
@@ -106,8 +118,10 @@ class Item:
     def __init__(
         self, metagraph: MetaGraphDef, ignore_colocation: bool = True, ignore_user_placement: bool = False
     ) -> None:
+        if not isinstance(metagraph, MetaGraphDef):
+            raise TypeError(f"An Item is made of a MetaGraphDef, not of a {type(metagraph).__name__}")
         if "train_op" not in metagraph.collection_def and not metagraph.signature_def:
-            raise InvalidArgumentError(None, None, "The MetaGraph has no collection 'train_op', which says what to run")
+            raise InvalidArgumentError(None, None, _NOTHING_TO_RUN)
         self._metagraph = metagraph
         self._ignores_colocation = ignore_colocation
         self._graph_seen, self._made = b"", object()

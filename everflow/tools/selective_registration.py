@@ -35,10 +35,16 @@ def get_ops_and_kernels(proto_fileformat, proto_files, default_ops_str):
 
 def get_header(graphs, proto_fileformat="rawproto", default_ops="NoOp:NoOp,_Recv:RecvOp,_Send:SendOp"):
     """The text of the header for the graphs in some files."""
-    if default_ops == _ALL:
+    ops = get_ops_and_kernels(proto_fileformat, graphs, default_ops)
+    return get_header_from_ops_and_kernels(ops, default_ops == _ALL)
+
+
+def get_header_from_ops_and_kernels(ops_and_kernels, include_all_ops_and_kernels):
+    """The text of the header for op types, given as `get_ops_and_kernels` does, or for all."""
+    if include_all_ops_and_kernels:
         lines = [f"#define SHOULD_REGISTER_{what} true" for what in ("OP(op)", "OP_KERNEL(clz)", "OP_GRADIENT")]
         return _HEAD + "\n".join(lines) + "\n#endif"
-    ops = [name for name, _ in get_ops_and_kernels(proto_fileformat, graphs, default_ops)]
+    ops = [name for name, _ in ops_and_kernels]
     asked = " ||\n         ".join(f'same_name(op, "{name}")' for name in ops) or "false"
     return (
         f"{_HEAD}{_SAME}\nconstexpr bool op_is_used(const char* op) {{\n  return {asked};\n}}\n"

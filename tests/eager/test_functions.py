@@ -364,3 +364,24 @@ def test_variables_of_version_2_in_functions():
 
     with pytest.raises(ValueError, match="non-first"):
         careless()
+
+
+def test_setting_the_seed_starts_the_random_numbers_of_functions_anew():
+    @tf.function
+    def draw():
+        return tf.random.normal([])
+
+    tf.set_random_seed(1)
+    first, second = draw().numpy(), draw().numpy()
+    tf.set_random_seed(1)
+    assert draw().numpy() == first != second
+
+
+def test_a_function_s_cache_tells_what_it_was_traced_for():
+    from everflow.ops.functions.traced import defun_with_attributes
+
+    multiply = defun_with_attributes(lambda x: x, attributes={"func_name": "multiply"})
+    multiply(tf.constant(1.0))
+    multiply(tf.constant([1.0]))
+    assert multiply._name == "multiply"
+    assert [key.parent_graph for key in multiply._function_cache.primary] == [None, None]

@@ -134,3 +134,18 @@ def test_a_composite_says_what_it_has_to():
     for call in (lambda c: c._parts(), lambda c: c._fetched([]), lambda c: c._fed(1)):
         with pytest.raises(NotImplementedError):
             call(CompositeTensor())
+
+
+def test_values_of_several_tensors_tell_what_they_are_made_of():
+    with tf.Graph().as_default():
+        sparse = tf.SparseTensor([[0, 0]], [1.0], [2, 2])
+        slices = tf.IndexedSlices(tf.ones([1, 3]), tf.constant([0]), tf.constant([2, 3]))
+        for value in (sparse, slices):
+            parts = value._to_components()
+            assert value._is_graph_tensor and len(parts) == 3
+            again = type(value)._from_components(parts, value._component_metadata())
+            assert again.values is value.values
+        used = tf.negative(sparse.values)
+        assert sparse._consumers() == [used.op]
+        assert sparse._shape_invariant_to_type_spec(tf.TensorShape([2])).shape.as_list() == [None, None]
+        assert slices._shape_invariant_to_type_spec(tf.TensorShape([None, 3]))._indices_shape.as_list() == [None]

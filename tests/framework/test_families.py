@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from everflow.framework.families import Families
+from everflow.framework.registry import Families
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_modules_are_imported_once(package):
 def test_a_module_may_look_something_up_while_it_is_imported(package):
     (package / "one.py").write_text("import family_of_tests; family_of_tests.families.load()")
     (package / "__init__.py").write_text(
-        "from everflow.framework.families import Families\nfamilies = Families('family_of_tests')"
+        "from everflow.framework.registry import Families\nfamilies = Families('family_of_tests')"
     )
     import family_of_tests
 

@@ -124,3 +124,19 @@ def test_values_as_lists_of_tensors():
     assert type_spec_from_value(Value()) == Spec([9]) and type_spec_from_value([1, 2]).dtype == tf.int32
     with pytest.raises(ValueError, match="wants a tensor"):
         Spec.from_tensor(3)
+
+
+def test_specs_inside_of_a_spec_are_compatible_whatever_their_names():
+    class Holding(tf.TypeSpec):
+        value_type = property(lambda self: tf.Tensor)
+        _component_specs = _from_components = _to_components = None
+
+        def __init__(self, inner):
+            self._inner = inner
+
+        def _serialize(self):
+            return (self._inner,)
+
+    one, other = (Holding(tf.TensorSpec([4], name=name)) for name in "ab")
+    assert one.is_compatible_with(other) and one != other
+    assert not one.is_compatible_with(Holding(tf.TensorSpec([5])))

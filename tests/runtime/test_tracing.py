@@ -77,3 +77,13 @@ def test_a_run_of_constants_is_traced_as_it_was_drawn():
         options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
         assert sess.run(total, options=options, run_metadata=metadata) == 3
     assert {"one", "two", "add"} <= {node.node_name for node in metadata.step_stats.dev_stats[0].node_stats}
+
+
+def test_a_session_that_builds_a_cost_model_writes_the_cost_graph():
+    options = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=1))
+    metadata = tf.RunMetadata()
+    with tf.Graph().as_default(), tf.Session(config=options) as sess:
+        total = tf.placeholder_with_default(1.0, []) + 2.0
+        full = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        sess.run(total, options=full, run_metadata=metadata)
+    assert [node.name for node in metadata.cost_graph.node if node.is_final] == [total.op.name]

@@ -97,3 +97,33 @@ def test_items_and_clusters_say_what_they_know():
         assert seconds > 0 and stats.dev_stats
         [(most, held)] = cluster.DeterminePeakMemoryUsage(variables).values()
         assert most == sum(each[2] for each in held) and ("v", 0, 4, 0, 1) in held
+
+
+def test_loops_run_as_before():
+    with tf.Graph().as_default() as graph:
+        counted = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [0])
+        tf.add_to_collection("train_op", counted)
+        meta = tf.train.export_meta_graph(graph=graph)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        (again,) = tf.import_graph_def(_optimized(meta=meta), return_elements=[counted.name])
+        assert sess.run(again) == 10
+
+
+def test_a_graph_must_say_what_is_run():
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0)
+        meta = tf.train.export_meta_graph(graph=graph)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="train_op"):
+        _optimized(meta=meta)
+    with pytest.raises(TypeError, match="MetaGraphDef"):
+        grappler.Item(3)
+
+
+def test_rewrites_can_be_switched_off():
+    config = tf.ConfigProto()
+    options = config.graph_options.rewrite_options
+    options.min_graph_nodes = -1
+    options.disable_model_pruning = True
+    options.constant_folding = options.dependency_optimization = options.OFF
+    meta = _meta_graph()
+    assert _names(grappler.OptimizeGraph(config, meta)) == _names(meta.graph_def)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import everflow
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation
-from everflow.legacy.inner.traceable_stack import TraceableObject
 from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 
 _WORD = r"[A-Za-z0-9_.][A-Za-z0-9_.\-/]*?"
@@ -144,17 +143,7 @@ def create_graph_debug_info_def(operations: Iterable[tuple[str, Operation]]) -> 
 
 
 def _compute_device_assignment_summary_from_op(op: Operation, prefix: str = "") -> str:
-    return _compute_device_summary_from_list(op.name, device_assignments(op), prefix)
-
-
-def device_assignments(op: Operation) -> list[TraceableObject]:
-    """Each `tf.device` around an op as it was written, and where; innermost first."""
-    return [TraceableObject(_written(scope.written), *scope.place) for scope in reversed(op._device_scopes)]
-
-
-def _written(request: Any) -> str:
-    code = getattr(request, "__code__", None)
-    return str(request) if code is None else f"{request.__name__}<{code.co_filename}, {code.co_firstlineno}>"
+    return _compute_device_summary_from_list(op.name, op._device_assignments, prefix)
 
 
 def _compute_device_summary_from_list(name: str, device_assignment_list: Sequence[Any], prefix: str = "") -> str:
@@ -165,8 +154,7 @@ def _compute_device_summary_from_list(name: str, device_assignment_list: Sequenc
 
 
 def _compute_colocation_summary_from_op(op: Operation, prefix: str = "") -> str:
-    around = {each.op.name: TraceableObject(None, *each.place) for each in reversed(op._colocations)}
-    return _compute_colocation_summary_from_dict(op.name, around, prefix)
+    return _compute_colocation_summary_from_dict(op.name, op._colocation_dict, prefix)
 
 
 def _compute_colocation_summary_from_dict(name: str, colocation_dict: Mapping[str, Any], prefix: str = "") -> str:

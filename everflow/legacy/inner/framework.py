@@ -100,8 +100,8 @@ def _captures() -> dict:
 
 
 def get_extra_vars() -> list:
-    """The variables that the body of a function drawn now took from outside: those were read, not taken."""
-    return []
+    """The variables that the body of a function drawn now got from the scope around."""
+    return list(getattr(get_default_graph(), "taken_variables", ()))
 
 
 def get_extra_inputs() -> list:

@@ -48,10 +48,17 @@ class OpDefLibrary:
         }
         for attr in definition.inferred_attrs() & set(given):
             raise TypeError(f"Attr {attr!r} of a {op_type_name!r} op follows from its inputs: it can't be given")
+        follow, taken = definition.inferred_attrs(), {arg.name for arg in definition.inputs}
+        for attr in definition.attrs:
+            if attr.name not in {*follow, *given, *taken}:
+                raise TypeError(
+                    f"A {op_type_name!r} op wants a value of its attr {attr.name!r}: None stands for the usual one"
+                )
         op = builder.create(definition, name, given)
         if len(definition.outputs) == 1 and not op.outputs:
             return []
-        return builder.structured_outputs(definition, op)
+        outputs = builder.structured_outputs(definition, op)
+        return tuple(outputs) if isinstance(outputs, tuple) else outputs
 
 
 def _check(op_def: op_def_pb2.OpDef) -> None:

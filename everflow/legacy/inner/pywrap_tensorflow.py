@@ -78,3 +78,9 @@ def TF_TryEvaluateConstant_wrapper(graph: Graph, output: Tensor) -> np.ndarray |
 def TF_GetBuffer(buffer: op_def_pb2.OpList) -> bytes:
     """The bytes of a buffer that another of these functions returned."""
     return buffer.SerializeToString()
+
+
+def TFE_Py_RegisterExceptionClass(cls: type[Exception]) -> None:
+    """Say what operations raise that fail; TypeError for what is no exception. Here they raise those of `tf.errors`."""
+    if not (isinstance(cls, type) and issubclass(cls, Exception)):
+        raise TypeError(f"A class of exceptions is wanted, not {cls!r}")

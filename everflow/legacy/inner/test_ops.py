@@ -30,7 +30,7 @@ _OP_TYPES = _register()
 _op_def_lib = OpDefLibrary(_OP_TYPES.values())
 
 
-@shape_rule("DevicePlacementOp", "GraphDefVersion", "KernelLabel", "StubResourceHandleOp")
+@shape_rule("DevicePlacementOp", "GraphDefVersion", "KernelLabel", "ResourceInitializedOp", "StubResourceHandleOp")
 def _scalar(op):
     return TensorShape([])
 

@@ -82,10 +82,26 @@ class BodyGraph(FuncGraph):
         self.first_arguments: dict[Tensor, Tensor] = {}
         # Variables that are read in it, by identity.
         self.accessed: dict = {}
+        # Handles of variables that are arguments, while it is drawn.
+        self._variable_inputs: list[Tensor] = []
         for key in SHARED:
             outer_graph.get_collection_ref(key)
         self._collections = {k: v if k in SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creator_stack = outer_graph._variable_creator_stack
+
+    def add_variable_input(self, handle, name):
+        """An input for the handle of a variable that is given as an argument: uses of that variable take it."""
+        tensor = self.add_input(handle.dtype, name, handle.shape)
+        tensor.op._set_attr("_user_specified_name", name.encode())
+        tensor._handle_data = handle._handle_data
+        if self._captures.setdefault(handle, tensor) is tensor:
+            self._variable_inputs.append(handle)
+
+    def forget_variable_inputs(self):
+        """What was given as an argument is not captured."""
+        for handle in self._variable_inputs:
+            del self._captures[handle]
+        self._variable_inputs.clear()
 
     def belong_to(self, graph):
         """Be a part of a graph, as branches and loops are: collections are that graph's, and its devices are those of

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from everflow.framework import attributes as attribute_values
-from everflow.framework import nest, tapes
+from everflow.framework import dtypes, nest, tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Operation, Tensor
@@ -17,6 +17,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops.functions.bodies import BodyGraph, define, finished, unique_name
 from everflow.ops.functions.gradients import add_gradient_functions, call
 from everflow.ops.tensor_arrays.flows import flow_of
+from everflow.ops.variables.resource import is_resource_variable
 
 
 class ConcreteFunction:
@@ -39,6 +40,7 @@ class ConcreteFunction:
         held = iter(outputs)
         packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
         self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
+        graph.forget_variable_inputs()
         graph.inputs = [*graph.inputs, *graph._captures.values(), *(t for each in graph.deferred for t in each.inside)]
         graph.outputs = outputs
         graph.structured_outputs = self.structured_outputs
@@ -77,6 +79,9 @@ class ConcreteFunction:
         """Tensors of the graph around that the body uses; they are passed along with each call."""
         return [*self._captured, *(t for each in self._deferred for t in each.values())]
 
+    _captured_inputs = property(lambda self: self.captured_inputs)
+    _output_shapes = property(lambda self: tuple(t.shape for t in self.graph.outputs))
+
     @property
     def variables(self):
         """Variables that the body uses."""
@@ -98,8 +103,8 @@ class ConcreteFunction:
 
         def spec(path, leaf):
             parts = nest.flatten(leaf, expand_composites=True)
-            tensors = [next(inputs) for part in parts if isinstance(next(values), (Tensor, TensorSpec))]
-            if not tensors or nest.is_sequence_or_composite(leaf):
+            tensors = [next(inputs) for part in parts if _is_passed(next(values))]
+            if not tensors or nest.is_sequence_or_composite(leaf) or is_resource_variable(leaf):
                 return getattr(leaf, "_type_spec", leaf)
             ((tensor, name),) = tensors
             return TensorSpec(tensor.shape, tensor.dtype.base_dtype, "/".join([name, *map(str, path[2:])]))
@@ -141,6 +146,9 @@ class ConcreteFunction:
 
     def _checked(self, index, value):
         """An argument as a tensor: a trace takes no Python values, since others were traced in."""
+        if self.graph.inputs[index].dtype == dtypes.resource and is_resource_variable(value):
+            tapes.variable_accessed(value)
+            return value.handle
         if isinstance(value, np.ndarray) or hasattr(value, "handle"):
             value = convert_to_tensor(value)
         wanted = self.graph.inputs[index].dtype.base_dtype
@@ -176,6 +184,15 @@ class ConcreteFunction:
         ]
         flat = [x if spec is None else spec.from_variant(x) for x, spec in zip(flat, self._variants)]
         return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)
+
+
+def _is_passed(value):
+    return isinstance(value, (Tensor, TensorSpec)) or is_resource_variable(value)
+
+
+def passed(flat):
+    """What a call passes of its flat arguments: tensors, and the handles of variables."""
+    return [x if isinstance(x, Tensor) else x.handle for x in flat if _is_passed(x)]
 
 
 def _numbered(names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 
 from everflow.framework import attributes, dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
@@ -15,6 +16,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops.functions.bodies import VARIABLE_SCOPES
 from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.protos import function_pb2
 
 
 class Defun:
@@ -91,7 +93,7 @@ class DefinedFunction:
     def captured_inputs(self):
         """Tensors of the graph around that the body uses; they are passed along with each call."""
         self._function()
-        return list(self._body._captures) if not self._capture_by_value else []
+        return list(self._body._captures) if self._body is not None and not self._capture_by_value else []
 
     declared_input_types = property(lambda self: tuple(self._input_types))
 
@@ -99,16 +101,25 @@ class DefinedFunction:
     def gradient_name(self):
         return self._grad_func.name if self._grad_func is not None else ""
 
+    @property
+    def grad_func_name(self):
+        """The name of the function that is its gradient; None: the gradient of its body is."""
+        return self.gradient_name or None
+
+    def set_grad_func(self, grad_func):
+        """Say which function is its gradient, once."""
+        if self._grad_func is not None or self._python_grad_func is not None:
+            raise ValueError(f"Function {self._given_name or self._func.__name__} has a gradient already")
+        self._grad_func = grad_func
+
     python_grad_func = property(lambda self: self._python_grad_func)
 
     @property
     def stateful_ops(self):
         """(name, type) of the ops in the body that have state."""
-        self._function()
+        body = self._function().body().graph
         return [
-            (op.name, op.type)
-            for op in self._body.get_operations()
-            if op.definition.is_stateful and op.type != "Placeholder"
+            (op.name, op.type) for op in body.get_operations() if op.definition.is_stateful and op.type != "Placeholder"
         ]
 
     def _function(self) -> GraphFunction:
@@ -119,7 +130,8 @@ class DefinedFunction:
     def _draw(self):
         outer = get_default_graph()
         body = self._body = FuncGraph(self._given_name or self._func.__name__, outer, self._capture_by_value)
-        # Variables that it gets are those of the scope around, read there.
+        # Variables that it gets are those of the scope around, read there; those of functions that it calls are, too.
+        body.taken_variables = []
         for key in VARIABLE_SCOPES:
             body._collections[key] = outer.get_collection_ref(key)
 
@@ -127,6 +139,8 @@ class DefinedFunction:
             with outer.as_default():
                 with name_scope(None):
                     variable = getter(*args, **kwargs)
+                if not any(variable is known for known in body.taken_variables):
+                    body.taken_variables.append(variable)
                 return variable.value() if self._reads_outside and is_resource_variable(variable) else variable
 
         with (
@@ -151,6 +165,7 @@ class DefinedFunction:
         captured = [] if self._capture_by_value else list(body._captures.values())
         definition = to_function_def(body, "", arguments + captured, outputs, self._out_names)
         definition.attr["_disable_call_shape_inference"].b = True
+        definition.signature.description = inspect.getdoc(self._func) or ""
         # The name is a part of some attributes.
         definition.signature.name = self._given_name or hashed_name(definition, self._func.__name__)
         for key, value in _attributes(self._attributes, self._given_name or self._func.__name__).items():
@@ -187,6 +202,42 @@ class DefinedFunction:
             return call(graph, self._function(), tensors, name, self._shape_func, attrs)
 
 
+def _from_definition(fdef, grad_func=None):
+    """A function by its FunctionDef; what it took from a graph around it is given to it like its other arguments."""
+    definition = function_pb2.FunctionDef()
+    definition.CopyFrom(fdef)
+    signature = definition.signature
+    types = [dtypes.as_dtype(arg.type) for arg in signature.input_arg]
+    names = [arg.name for arg in signature.input_arg]
+    function = DefinedFunction(None, names, types, func_name=signature.name, grad_func=grad_func)
+    graph = get_default_graph()
+    function._made = GraphFunction(definition, graph._functions, function.gradient_name)
+    return function
+
+
+def from_library(lib):
+    """The functions of a FunctionDefLibrary, each with its gradient."""
+    definitions = {each.signature.name: each for each in lib.function}
+    gradients = {each.function_name: each.gradient_func for each in lib.gradient}
+    for name in itertools.chain.from_iterable(gradients.items()):
+        if name not in definitions:
+            raise ValueError(f"The library has a gradient of or by the function {name!r}, and no such function")
+    made = {}
+    # A function comes after its gradient.
+    for name in definitions:
+        chain = [name]
+        while (following := gradients.get(chain[-1])) is not None:
+            if following in chain:
+                raise ValueError(f"The functions {chain} of the library are gradients of each other in a circle")
+            chain.append(following)
+        for each in reversed(chain):
+            if each not in made:
+                made[each] = _from_definition(definitions[each], made.get(gradients.get(each)))
+    for function in made.values():
+        function._made._library = {other.name: other for other in made.values()}
+    return list(made.values())
+
+
 # What the types of arguments are called in the name of a function that is made for them; uint8 shares int8's.
 _SHORT_NAMES = {
     dtypes.as_dtype(name): short
@@ -206,11 +257,9 @@ class _OverloadedFunction:
         self._func, self._argnames, self._options = func, argnames, options
         self._by_types = {}
 
-    def __call__(self, *args, **kwargs):
-        args = [convert_to_tensor(a) for a in args]
-        if len(args) != len(self._argnames):
-            raise ValueError(f"Expected number of arguments: {len(self._argnames)}, received: {len(args)}")
-        types = tuple(a.dtype.base_dtype for a in args)
+    def instantiate(self, input_types):
+        """The function for arguments of these types."""
+        types = tuple(dtypes.as_dtype(t).base_dtype for t in input_types)
         if types not in self._by_types:
             options = dict(self._options)
             unknown = [t for t in types if t not in _SHORT_NAMES]
@@ -218,8 +267,22 @@ class _OverloadedFunction:
                 raise ValueError(f"Unsupported dtypes: {unknown}")
             if options["func_name"] is not None:
                 options["func_name"] += "_" + "".join(_SHORT_NAMES[t] for t in types)
-            self._by_types[types] = DefinedFunction(self._func, self._argnames, list(types), **options)
-        return self._by_types[types](*args, **kwargs)
+            gradient = options.pop("grad_func")
+            made = DefinedFunction(self._func, self._argnames, list(types), **options)
+            if gradient is not None:
+                # It takes what this takes, and a derivative of each result.
+                results = [arg.type for arg in made.op_definition.outputs]
+                given = isinstance(gradient, _OverloadedFunction)
+                made.set_grad_func(gradient.instantiate([*types, *results]) if given else gradient)
+                made._function().gradient_name = made.gradient_name
+            self._by_types[types] = made
+        return self._by_types[types]
+
+    def __call__(self, *args, **kwargs):
+        args = [convert_to_tensor(a) for a in args]
+        if len(args) != len(self._argnames):
+            raise ValueError(f"Expected number of arguments: {len(self._argnames)}, received: {len(args)}")
+        return self.instantiate([a.dtype for a in args])(*args, **kwargs)
 
 
 def _attributes(options, name):
@@ -235,7 +298,12 @@ def _attributes(options, name):
         found["_XlaScope"] = f"function_{name}".encode()
     for key in [key for key in options if key.startswith("experimental_")]:
         value = options.pop(key)
+        if not isinstance(value, (str, bytes, bool, int, float)):
+            raise ValueError(f"{key} must be a string, a bool or a number, not {value!r}, a {type(value).__name__}")
         found[key] = value.encode() if isinstance(value, str) else value
+    for key in ("_implements", "_reference"):
+        if key in options:
+            found[key] = str(options.pop(key)).encode()
     if options:
         raise ValueError(f"Unknown keyword arguments: {', '.join(options)}")
     return found

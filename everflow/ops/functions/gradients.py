@@ -6,8 +6,9 @@ import contextlib
 import contextvars
 import weakref
 
+from everflow.framework import nest, tapes
 from everflow.framework import raw_ops as raw
-from everflow.framework import tapes
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import body_of, call_attr
 from everflow.framework.nesting import room_for_a_body
@@ -22,8 +23,10 @@ from everflow.ops.gradients.reverse import gradients, is_trainable
 class Backward:
     """The derivative of a body: `graph` takes gradients of its outputs, and by capture whatever it needs of the body."""
 
-    def __init__(self, body, grads, name, graph_class=BodyGraph):
-        """`grads`: for each output of the body its gradient outside, or None."""
+    def __init__(self, body, grads, name, graph_class=BodyGraph, keep_slices=False):
+        """`grads`: for each output of the body its gradient outside, or None. `keep_slices`: gradients that are slices
+        stay so.
+        """
         self.graph = graph = graph_class(name, body.graph)
         graph._functions.update(body.graph._functions)
         graph.gradient_source = _gradient_source()
@@ -32,10 +35,28 @@ class Backward:
             xs = [x for x in body.inputs if is_trainable(x)]
             found = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs and xs else [None] * len(xs)
             by_input = dict(zip(xs, found))
-            # For each input of the body: the gradient as a tensor of `graph`, or None.
-            self.results = [
-                None if by_input.get(x) is None else graph.capture(convert_to_tensor(by_input[x])) for x in body.inputs
-            ]
+            # For each input of the body: the gradient in `graph`, or None.
+            self.results = [self._result(by_input.get(x), keep_slices) for x in body.inputs]
+
+    def _result(self, found, keep_slices):
+        if found is None:
+            return None
+        if keep_slices and isinstance(found, IndexedSlices):
+            parts = (found.values, found.indices, found.dense_shape)
+            return IndexedSlices(*(None if part is None else self.graph.capture(part) for part in parts))
+        return self.graph.capture(convert_to_tensor(found))
+
+    def flat_results(self):
+        """The tensors that the gradients are made of, as results of the function."""
+        with self.graph.as_default():
+            flat = nest.flatten(self.results, expand_composites=True)
+            return [array.identity(tensor) for tensor in flat if tensor is not None]
+
+    def pack(self, tensors):
+        """The gradients, from what the function gave."""
+        given = iter(tensors)
+        flat = [None if part is None else next(given) for part in nest.flatten(self.results, expand_composites=True)]
+        return nest.pack_sequence_as(self.results, flat, expand_composites=True)
 
 
 def _gradient_source():
@@ -74,8 +95,7 @@ def _call_grad(op, *grads):
     kept = [t.dtype.base_dtype for t in forward.body().outputs]
     saved = grow(op, parts.kept, f=call_attr(forward.name), Tout=kept)
     values = [g for g in grads if g is not None] + saved
-    outputs = iter(call(made, values, parts.results))
-    return [None if g is None else next(outputs) for g in parts.backward.results]
+    return parts.backward.pack(call(made, values, parts.results))
 
 
 class _Parts:
@@ -85,10 +105,9 @@ class _Parts:
         self._body = function.body()
         name = function.name.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0]
         self._name = name or function.name
-        self.backward = backward = Backward(self._body, grads, f"__backward_{self._name}")
+        self.backward = backward = Backward(self._body, grads, f"__backward_{self._name}", keep_slices=True)
         self.kept = list(backward.graph._captures)
-        with backward.graph.as_default():
-            self.results = [array.identity(g) for g in backward.results if g is not None]
+        self.results = backward.flat_results()
 
     def define(self, forward_graphs, backward_graphs):
         """(forward, backward), each of which says in an attribute how the other is called."""
@@ -264,10 +283,10 @@ class _EagerDerivative:
             else get_default_graph().as_default()
         ):
             flowing = [y if is_trainable(y) else None for y in body.outputs]
-            backward = Backward(body, flowing, f"__backward_{function.name}")
+            backward = Backward(body, flowing, f"__backward_{function.name}", keep_slices=True)
             kept = list(backward.graph._captures)
-            with backward.graph.as_default():
-                results = [array.identity(g) for g in backward.results if g is not None]
+            results = backward.flat_results()
+        self._pack = backward.pack
         self._flowing = [y is not None for y in flowing]
         self._reached = [g is not None for g in backward.results]
         self.forward = define(body, unique_name(f"__forward_{function.name}"), keeping=kept)
@@ -287,7 +306,7 @@ class _EagerDerivative:
         if tapes.watch_any([*inputs, *values]):
             found = iter(_call_eagerly(self._whole(), [*inputs, *values]))
         else:
-            found = iter(_run(self._backward, values + saved))
+            return self._pack(_run(self._backward, values + saved))
         return [next(found) if reached else None for reached in self._reached]
 
     def _whole(self):

@@ -22,7 +22,7 @@ from everflow.framework.attributes import Owned
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.forking import renewed
 from everflow.framework.registry import not_differentiable
-from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.scopes import executing_eagerly, get_default_graph, outermost
 
 _tokens = itertools.count()
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
@@ -80,7 +80,7 @@ def _register(function: PyFunction, graph) -> Owned:
 
 def register(function, dtypes_out) -> Owned:
     """A token for a Python function, which lives as long as the graph that is drawn now."""
-    return _register(PyFunction(function, dtypes_out), _outermost(get_default_graph()))
+    return _register(PyFunction(function, dtypes_out), outermost(get_default_graph()))
 
 
 def check_callable(function):
@@ -156,12 +156,6 @@ def numpy_function(func, inp, Tout, name=None):
         array([0.       , 1.1752012], dtype=float32)
     """
     return py_func(func, inp, Tout, stateful=True, name=name)
-
-
-def _outermost(graph):
-    while graph.building_function and graph.outer_graph is not None:
-        graph = graph.outer_graph
-    return graph
 
 
 not_differentiable("PyFunc", "PyFuncStateless")

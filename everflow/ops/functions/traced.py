@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections import OrderedDict
 
 import numpy as np
 
@@ -16,14 +15,16 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph
 from everflow.framework.nesting import room_for_a_body
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import get_default_graph, outermost
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.walking import inputs_first
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
 from everflow.ops.functions.argument_specs import FunctionSpec, composite_spec, fitted_to_signature, validate_signature
 from everflow.ops.functions.bodies import BodyGraph
-from everflow.ops.functions.concrete import ConcreteFunction
+from everflow.ops.functions.caches import FunctionCache
+from everflow.ops.functions.concrete import ConcreteFunction, passed
+from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.variable import Variable
 
 
@@ -100,8 +101,9 @@ def _decorated(kind, func, input_signature, autograph, autograph_options, relax_
 
     def decorate(inner):
         options = {"autograph": autograph, "experimental_relax_shapes": relax_shapes}
-        made = kind(inner, None, input_signature, **options)
-        made._autograph_options, made._attributes = autograph_options, attributes
+        others = dict(attributes or {})
+        made = kind(inner, others.pop("func_name", None), input_signature, **options)
+        made._autograph_options, made._attributes = autograph_options, others or None
         functools.update_wrapper(
             made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=()
         )
@@ -224,7 +226,7 @@ class Function:
             return self._python_function(*args, **kwargs)
         flat, structure = self._arguments(args, kwargs)
         trace = self._trace_for(flat, structure)
-        return trace._call_flat([x for x in flat if isinstance(x, Tensor)])
+        return trace._call_flat(passed(flat))
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for these arguments; a `TensorSpec` stands for any tensor of its kind."""
@@ -336,7 +338,7 @@ class Function:
             return self._relaxed_trace(traces, flat, structure)
         if kind not in traces:
             # A body that uses nothing of the one it was called in first is the same in any other.
-            shared = self._shared.setdefault(_outermost(graph), {})
+            shared = self._shared.setdefault(outermost(graph), {})
             key = (kind, tuple(str(scope.request) for scope in graph._device_stack))
             if key not in shared:
                 traces[kind] = self._first_trace(flat, structure)
@@ -404,21 +406,7 @@ class Function:
             body.as_default(),
             body._variable_creator_scope(creator, priority=50),
         ):
-            inside, given = [], []
-            names = self._argument_names(structure)
-            for value, spec, name in zip(flat, specs, names):
-                if isinstance(value, (Tensor, TypeSpec)):
-                    name = (getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None) or name
-                    # A node's name can't start with a line below the letters.
-                    shown = "placeholder" if name.startswith("_") else name
-                    inside.append(body.add_input(spec.dtype.base_dtype, shown, spec.shape))
-                    given.append(name)
-                    inside[-1].op._set_attr("_user_specified_name", name.encode())
-                    inside[-1]._handle_data = getattr(value, "_handle_data", None)
-                    if isinstance(value, Tensor):
-                        body.first_arguments[inside[-1]] = value
-                else:
-                    inside.append(value)
+            inside, given = self._inputs(body, flat, specs, structure)
             if self._input_signature is None:
                 args, kwargs = nest.pack_sequence_as(structure, inside, expand_composites=True)
             else:
@@ -427,6 +415,32 @@ class Function:
             result = self._callable()(*args, **kwargs)
             self._check_unchanged(*before, (args, kwargs))
             return ConcreteFunction(body, result, given, structure, flat, self._attributes)
+
+    def _inputs(self, body, flat, specs, structure):
+        """(what the body gets for each flat argument: placeholders of tensors, other values as they are; the names of those
+        that calls pass).
+        """
+        inside, given = [], []
+        names = self._argument_names(structure)
+        for value, spec, name in zip(flat, specs, names):
+            if isinstance(value, (Tensor, TypeSpec)):
+                name = (getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None) or name
+                # A node's name can't start with a line below the letters.
+                shown = "placeholder" if name.startswith("_") else name
+                inside.append(body.add_input(spec.dtype.base_dtype, shown, spec.shape))
+                given.append(name)
+                inside[-1].op._set_attr("_user_specified_name", name.encode())
+                inside[-1]._handle_data = getattr(value, "_handle_data", None)
+                if isinstance(value, Tensor):
+                    body.first_arguments[inside[-1]] = value
+            elif is_resource_variable(value):
+                # The body has the variable itself, and gets the handle of the one that a call is given.
+                body.add_variable_input(value.handle, "placeholder" if name.startswith("_") else name)
+                given.append(name)
+                inside.append(value)
+            else:
+                inside.append(value)
+        return inside, given
 
     @staticmethod
     def _initial_value(value):
@@ -465,32 +479,6 @@ class Function:
         return names
 
 
-class FunctionCache:
-    """A function's traces as they are now: by kinds of arguments, and those that leave sizes open."""
-
-    def __init__(self, traces_by_graph):
-        self._traces_by_graph = traces_by_graph
-
-    def _kept(self, relaxed):
-        """(kind of arguments, trace) of all traces of one sort; a relaxed one comes with the shapes it is for."""
-        every = [item for traces in self._traces_by_graph.values() for item in traces.items()]
-        return OrderedDict((kind, trace) for kind, trace in every if isinstance(trace, tuple) == relaxed)
-
-    missed = property(lambda self: set(self._traces_by_graph), doc="The graphs in which it was called.")
-    primary = property(lambda self: self._kept(relaxed=False))
-
-    @property
-    def arg_relaxed_shapes(self):
-        return OrderedDict((kind, shapes) for kind, (shapes, _) in self._kept(relaxed=True).items())
-
-    @property
-    def arg_relaxed(self):
-        return OrderedDict((kind, trace) for kind, (_, trace) in self._kept(relaxed=True).items() if trace is not None)
-
-    def all_values(self):
-        return {*self.primary.values(), *self.arg_relaxed.values()}
-
-
 class UnliftedFunction(Function):
     """What `defun` makes: a trace that makes variables is the one that is called."""
 
@@ -522,12 +510,6 @@ class UnliftedFunction(Function):
         return self._trace(flat, structure, [])
 
 
-def _outermost(graph):
-    while graph.building_function and graph.outer_graph is not None:
-        graph = graph.outer_graph
-    return graph
-
-
 def _shape_of_structure(structure):
     """What tells two structures of arguments apart, without their values."""
     if isinstance(structure, dict):
@@ -549,7 +531,7 @@ def lifted(tensor):
         return tensor
     graph = tensor.graph
     outer = {inside: outside for outside, inside in graph._captures.items()}
-    target = _outermost(graph)
+    target = outermost(graph)
     if target.executes:
         outer.update(graph.first_arguments)
     arguments = set(graph.inputs)

@@ -324,7 +324,7 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
     for target, grad in zip(targets, output_gradients, strict=True):
         # Text has no derivative, not even by itself.
         if id(target) in recording.watched and target.dtype.base_dtype != dtypes.string:
-            grads[id(target)].append(array.ones_like(target) if grad is None else grad)
+            grads[id(target)].append(_filled(target, array.ones, array.ones_like) if grad is None else grad)
     kept = {id(s) for s in sources}
     for op in reversed(recording.ops):
         parts = [grads.get(id(t)) for t in op.outputs]
@@ -364,12 +364,20 @@ def _input_gradients(op, out_grads):
         if grad is not None or not is_trainable(output):
             continue
         if output.dtype not in (dtypes.resource, dtypes.variant):
-            out_grads[i] = array.zeros_like(output)
+            out_grads[i] = _filled(output, array.zeros, array.zeros_like)
         elif op.type in _LOOPS and output._handle_data is not None:
             # Variables go through a loop by their handles; their gradients add up from zero.
             out_grads[i] = zeros_for(output)
     found = function(op, *out_grads)
     return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def _filled(tensor, build, build_like):
+    """Ones or zeros of a tensor's shape; in a graph a constant where that is known."""
+    if tensor.is_eager:
+        return build_like(tensor)
+    shape = tensor.shape
+    return build(shape if shape.is_fully_defined() else array.shape(tensor), tensor.dtype.base_dtype)
 
 
 def _total(parts):

@@ -370,6 +370,9 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
     return variables, elements
 
 
+import_scoped_meta_graph_with_return_elements = import_with_elements  # its name in TensorFlow
+
+
 def _check_bound(meta, input_map, unbound_name):
     if not unbound_name or unbound_name not in meta.collection_def:
         return

@@ -9,6 +9,7 @@ import weakref
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.functions import FuncGraph
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, scalar
 from everflow.framework.static_values import known_value
@@ -58,13 +59,22 @@ _begun_by: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 def _beginning(handle):
     """The op that began a list, or another one where that can't be told."""
     op, passed = handle.op, []
-    while op.type in _HANDING_ON and op not in _begun_by:
+    while op not in _begun_by:
+        outside = _captured(op) if op.type == "Placeholder" else None
+        if outside is None and op.type not in _HANDING_ON:
+            break
         passed.append(op)
-        op = op.inputs[0].op
+        op = op.inputs[0].op if outside is None else outside.op
     op = _begun_by.get(op, op)
     for later in passed:
         _begun_by[later] = op
     return op
+
+
+def _captured(op):
+    """The list of the graph around that an input of a function's body stands for, or None."""
+    captures = op.graph._captures if isinstance(op.graph, FuncGraph) else {}
+    return next((t for t, inside in captures.items() if inside.op is op and not t.is_eager), None)
 
 
 def _listed_shape(handle, said=None, dtype=None):

@@ -20,6 +20,15 @@ def check_outside_control_flow(initial_value, name):
         )
 
 
+def check_outside_functions(initial_value):
+    """ValueError where an initial value was drawn in a function's body, and so has no value outside."""
+    if isinstance(initial_value, Tensor) and not initial_value.is_eager and initial_value.graph.building_function:
+        raise ValueError(
+            "Tensor-typed variable initializers must come from tf.init_scope() or a callable inside of a function: "
+            f"{initial_value} has a value only when the function runs; use `lambda: ...`"
+        )
+
+
 def guarded(name, initial_value):
     """The initial value, with each variable it depends on replaced by that variable's `initialized_value()`."""
     if not isinstance(initial_value, Tensor):

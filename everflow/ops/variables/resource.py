@@ -237,6 +237,7 @@ class ResourceVariable(BaseResourceVariable):
             self._init_from_proto(variable_def, import_scope)
             return
         self._distribute_strategy = distribute_strategy
+        safe_initial_value.check_outside_functions(initial_value)
         self._create(
             self._build_now_or_in_graph, initial_value, name, dtype, validate_shape, caching_device, shape,
             collections, constraint, synchronization, aggregation, trainable,

@@ -61,6 +61,10 @@ class PlannedFunction:
         self._plan: Runnable | None = None
         self._count = 0  # of results; what else the plan gives are operations that run in any case
 
+    def restart_random_streams(self) -> None:
+        """Let its random operations begin again."""
+        self._state.random.restart()
+
     def __call__(self, *values: Value, step: Step | None = None) -> list[Value]:
         if step is not None:
             step.check()
@@ -227,6 +231,12 @@ class Functions:
             self._shared.pop(name, None)
             for key in [key for key in self._for_many if key[0] == name]:
                 del self._for_many[key]
+
+    def restart_random_streams(self) -> None:
+        """Let the random operations of all functions begin again."""
+        with self._lock:
+            for function in self._shared.values():
+                function.restart_random_streams()
 
     def _defined(self, name: str) -> Any:
         function: Any = self._graph._functions.get(name) or self._state.derivatives.get(name)

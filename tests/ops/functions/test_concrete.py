@@ -79,3 +79,16 @@ def test_a_tensor_from_outside_that_is_returned_is_named_by_what_returns_it():
         assert [t.op.name for t in trace.inputs] == ["x", "Identity/outside"]
         used = tf.function(lambda x: (outside + x, outside)).get_concrete_function(tf.constant(2.0))
         assert [t.op.name for t in used.inputs] == ["x", "add/outside"]
+
+
+def test_a_variable_that_is_an_argument_is_passed_and_not_captured():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        one = tf.get_variable("one", initializer=1.0, use_resource=True)
+        two = tf.get_variable("two", initializer=2.0, use_resource=True)
+        scaled = tf.function(lambda v, x: v * x).get_concrete_function(one, tf.TensorSpec([], tf.float32))
+        assert scaled.captured_inputs == [] and [t.op.name for t in scaled.inputs] == ["v", "x"]
+        results = [scaled(one, tf.constant(3.0)), scaled(two, tf.constant(3.0))]
+        assert list(results[1].op.inputs)[0] is two.handle
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(results) == [3.0, 6.0]
+        assert sess.run(tf.gradients(results[1], two)) == [3.0]

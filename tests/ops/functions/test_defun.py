@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.functions import defun as function
 from everflow.ops.functions.defun import Defun
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -101,3 +102,50 @@ def test_captured_arguments_are_placeholders():
     f = Defun(tf.float32, func_name="F")(lambda a: a * outside)
     f(tf.constant(1.0))
     assert [arg.name for arg in f.definition.signature.input_arg] == ["a", "mul_placeholder"]
+
+
+def test_a_function_without_types_can_be_had_for_types():
+    @function.Defun()
+    def gradient(x, dy):
+        return x * dy
+
+    @function.Defun(grad_func=gradient)
+    def doubled(x):
+        """Twice x."""
+        return x * 2.0
+
+    with tf.Graph().as_default():
+        made = doubled.instantiate([tf.float64])
+        assert made.definition.signature.description == "Twice x."
+        assert made.grad_func_name == gradient.instantiate([tf.float64, tf.float64]).name
+        x = tf.constant(3.0)
+        with tf.Session() as sess:
+            assert sess.run(tf.gradients(doubled(x), x)) == [3.0]
+
+
+def test_functions_come_back_from_a_library():
+    @function.Defun(tf.float32, tf.float32)
+    def gradient(x, dy):
+        return x * dy
+
+    @function.Defun(tf.float32, grad_func=gradient)
+    def exp(x):
+        return tf.exp(x)
+
+    with tf.Graph().as_default() as graph:
+        exp(1.0)
+        library = graph.as_graph_def().library
+    with tf.Graph().as_default(), tf.Session() as sess:
+        made = {each.name: each for each in function.from_library(library)}
+        assert made[exp.name].grad_func_name == gradient.name
+        x = tf.constant(2.0)
+        assert sess.run(tf.gradients(made[exp.name](x), x)) == [2.0]
+    library.gradient.add(function_name=gradient.name, gradient_func=exp.name)
+    with pytest.raises(ValueError, match="circle"):
+        function.from_library(library)
+
+
+@pytest.mark.parametrize("value", [None, [1]])
+def test_options_that_are_no_attributes_are_refused(value):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="experimental_tag"):
+        function.Defun(tf.int32, experimental_tag=value)(lambda x: x)(1)

@@ -90,3 +90,28 @@ def test_the_executor_is_asked_for_in_a_context_only(asked, found):
         traced(lambda t: t)(tf.constant(1.0))
     traced(lambda t: t)(tf.constant(1.0))
     assert [c.get_attr("executor_type") for c in calls()] == [found, b""]
+
+
+def test_gradients_of_rows_stay_slices_through_a_function():
+    with tf.Graph().as_default():
+        table = tf.get_variable("table", [3, 2], use_resource=True, initializer=tf.ones_initializer())
+
+        @tf.function
+        def looked_up():
+            return tf.reduce_sum(tf.nn.embedding_lookup(table, [0, 2]))
+
+        (grad,) = tf.gradients(looked_up(), table)
+        assert isinstance(grad, tf.IndexedSlices)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            assert sess.run(tf.convert_to_tensor(grad)).tolist() == [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+
+
+def test_a_tape_in_a_graph_starts_from_a_constant():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.exp(x)
+        tape.gradient(y, x)
+        assert [(op.name, op.type) for op in graph.get_operations()][2] == ("ones", "Const")

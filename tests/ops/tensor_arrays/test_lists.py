@@ -133,3 +133,18 @@ def test_what_is_known_of_elements_follows_the_list():
         raw.TensorListPushBack(input_handle=start, tensor=tf.ones([3, 2], tf.int32))
     with pytest.raises(ValueError):
         list_functions.tensor_list_from_tensor(tf.ones([2, 2]), [3])
+
+
+def test_a_body_knows_the_elements_of_a_list_of_the_graph_around():
+    shapes = []
+    with tf.Graph().as_default():
+        held = tf.raw_ops.EmptyTensorList(element_shape=[2, 3], max_num_elements=-1, element_dtype=tf.float32)
+
+        @tf.function
+        def last():
+            _, value = tf.raw_ops.TensorListPopBack(input_handle=held, element_shape=-1, element_dtype=tf.float32)
+            shapes.append(value.shape.as_list())
+            return value
+
+        last()
+    assert shapes == [[2, 3]]

@@ -8,7 +8,7 @@ from typing import Any
 from everflow.framework import attributes
 from everflow.framework import operation as framework
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.graph import Graph
+from everflow.framework.graph import _OP_NAME, Graph
 from everflow.protos import attr_value_pb2, node_def_pb2
 
 __all__ = ["Operation", "_NodeDef"]
@@ -51,6 +51,8 @@ class _Made(type):
             raise TypeError(f"node_def needs to be a NodeDef: {node_def}")
         if not isinstance(g, Graph):
             raise TypeError(f"g needs to be a Graph: {g}")
+        if not _OP_NAME.match(node_def.name):
+            raise ValueError(f"{node_def.name!r} is not a valid node name")
         for tensor in inputs or ():
             if not isinstance(tensor, framework.Tensor):
                 raise TypeError(f"input needs to be a Tensor: {tensor}")

@@ -36,7 +36,7 @@ def kernel_label_required(input: Value, *, node: Node) -> np.ndarray:
 
 def _label(node: Node) -> np.ndarray:
     label = node.attrs.get("_kernel")
-    label = label.decode() if isinstance(label, bytes) else label
+    label = (label.decode() if isinstance(label, bytes) else label) or None
     if label not in _LABELS[node.type]:
         raise InvalidArgumentError(None, None, f"A '{node.type}' op has no kernel of the label {label!r}")
     return _text(f"My label is: {label or 'default'}")

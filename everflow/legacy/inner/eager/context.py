@@ -7,15 +7,17 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from everflow.config import experimental, get_soft_device_placement, set_soft_device_placement
 from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
-from everflow.eager.mode import ASYNC, SYNC
+from everflow.eager.mode import ASYNC, SYNC, eager_mode
 from everflow.framework import devices as device_names
+from everflow.framework.functions import GraphFunction
 from everflow.framework.scopes import (
+    default_graphs,
     device,
     executing_eagerly,
     executing_eagerly_outside_functions,
@@ -59,6 +61,23 @@ class FunctionCallOptions:
 
 # One entry of what switched between graphs and eager execution.
 ContextSwitch = namedtuple("ContextSwitch", ["is_building_function", "enter_context_fn", "device_stack"])
+
+
+class _ContextSwitchStack:
+    """What switched between graphs and eager execution, outermost first."""
+
+    def __init__(self, eager: bool) -> None:
+        self.stack: list[ContextSwitch] = []
+        if eager:
+            self.push(False, eager_mode, None)
+
+    def push(self, is_building_function: bool, enter_context_fn: Any, device_stack: Any) -> None:
+        """Another switch; `enter_context_fn` enters what it switched to."""
+        self.stack.append(ContextSwitch(is_building_function, enter_context_fn, device_stack))
+
+    def pop(self) -> None:
+        """The last one ends."""
+        self.stack.pop()
 
 
 class Context:
@@ -116,6 +135,22 @@ class Context:
     def clear_post_execution_callbacks(self) -> None:
         """Have nothing called after operations any more."""
         eager_graph.execution_callbacks.clear()
+
+    def configure_collective_ops(
+        self,
+        collective_leader: str = "",
+        scoped_allocator_enabled_ops: Sequence[str] = ("CollectiveReduce",),
+        use_nccl_communication: bool = False,
+        device_filters: Sequence[str] | None = None,
+    ) -> None:
+        """Say who leads collective operations, and what sessions are to do for them; other settings of them go."""
+        asked = config_pb2.ConfigProto(device_filters=device_filters or ())
+        asked.experimental.collective_group_leader = collective_leader
+        asked.experimental.collective_nccl = use_nccl_communication
+        rewriting = asked.graph_options.rewrite_options
+        rewriting.scoped_allocator_optimization = rewriting.ON
+        rewriting.scoped_allocator_opts.enable_op.extend(scoped_allocator_enabled_ops)
+        PROCESS.collective = asked
 
     def ensure_initialized(self) -> None:
         """From here on devices and threads stay as they are."""
@@ -193,6 +228,20 @@ class Context:
     @property
     def optimizer_jit(self) -> bool:
         return PROCESS.jit
+
+    @property
+    def context_switches(self) -> _ContextSwitchStack:
+        """What switched between graphs and eager execution in this thread."""
+        switches = _ContextSwitchStack(default_graphs.bottom.executes)
+        for graph in default_graphs.stack:
+            enter = eager_mode if graph.executes else graph.as_default
+            switches.push(graph.building_function, enter, graph._device_stack)
+        return switches
+
+    def add_function_def(self, fdef: Any) -> None:
+        """Let operations that run at once call a function, given by its FunctionDef."""
+        graph = default_graphs.bottom if default_graphs.bottom.executes else get_default_graph()
+        GraphFunction(fdef, graph._functions).add_to_graph(graph)
 
     def has_function(self, name: str | bytes) -> bool:
         """Whether a function of this name can be called here."""

@@ -41,7 +41,7 @@ def quick_execute(
     Returns:
         The list of its outputs.
     """
-    del num_outputs, ctx
+    del ctx
     op_type = op_name.decode() if isinstance(op_name, bytes) else op_name
     if len(attrs or ()) % 2:
         raise InvalidArgumentError(None, None, f"Attributes are names and values in turn, so {attrs} is one short")
@@ -62,7 +62,10 @@ def quick_execute(
         raise InvalidArgumentError(None, None, f"{op_type} takes {len(definition.inputs)} inputs, not {len(inputs)}")
     stated = {attr: value for attr, value in given.items() if attr not in definition.inferred_attrs()}
     try:
-        return list(builder.create(definition, name, {**arguments, **stated}).outputs)
+        outputs = list(builder.create(definition, name, {**arguments, **stated}).outputs)
+        if len(outputs) > num_outputs:
+            raise InvalidArgumentError(None, None, f"{op_type} gives {len(outputs)} tensors, more than {num_outputs}")
+        return outputs
     except ValueError as e:
         raise InvalidArgumentError(None, None, str(e)) from e
 

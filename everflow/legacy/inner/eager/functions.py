@@ -2,8 +2,6 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from collections import namedtuple
-
 from everflow.contrib.eager.differentiation import gradients_function
 from everflow.contrib.eager.differentiation import implicit_gradients as implicit_grad
 from everflow.contrib.eager.differentiation import implicit_value_and_gradients as implicit_val_and_grad
@@ -17,17 +15,19 @@ from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.ops.functions import traced
 from everflow.ops.functions.argument_specs import FunctionSpec, validate_signature
+from everflow.ops.functions.caches import CacheKey, FunctionCache
 from everflow.ops.functions.concrete import ConcreteFunction
-from everflow.ops.functions.traced import Function, FunctionCache, UnliftedFunction, defun, defun_with_attributes
+from everflow.ops.functions.traced import (
+    Function,
+    UnliftedFunction,
+    defun,
+    defun_with_attributes,
+)
 from everflow.ops.variables.resource import ResourceVariable as UnliftedInitializerVariable
 
 # What a function and its derivative say of each other.
 FORWARD_FUNCTION_ATTRIBUTE_NAME = "forward_function_name"
 BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
-# What tells traces of a function apart.
-CacheKey = namedtuple(
-    "CacheKey", ["input_signature", "parent_graph", "device_functions", "colocation_stack", "in_cross_replica_context"]
-)
 
 
 def __getattr__(name):
