@@ -25,8 +25,8 @@ def test_functions_of_models():
     assert hidden([np.ones((2, 3))])[0].tolist() == [[3.0] * 4] * 2
     model.layers[0].set_weights([np.zeros((3, 4)), np.ones(4)])
     assert hidden([np.ones((2, 3))])[0].tolist() == [[1.0] * 4] * 2
-    with pytest.raises(ValueError, match="not supported during eager execution"):
-        K.function([model.input], [model.output], updates=[1])
+    with pytest.raises(ValueError, match="no session in eager execution"):
+        K.function([model.input], [model.output], options=1)
 
 
 def test_metrics_keep_count():
