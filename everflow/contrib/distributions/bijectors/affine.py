@@ -108,24 +108,19 @@ class Affine(AffineLinearOperator):
     def _forward(self, x):
         if self._multiplier is None:
             return super()._forward(x)
-        y = x * self._per_event(self._multiplier)
+        y = x * self._multiplier
         return y if self.shift is None else y + self.shift
 
     def _inverse(self, y):
         if self._multiplier is None:
             return super()._inverse(y)
-        return (y if self.shift is None else y - self.shift) / self._per_event(self._multiplier)
+        return (y if self.shift is None else y - self.shift) / self._multiplier
 
     def _forward_log_det_jacobian(self, x):
         if self._multiplier is None:
             return self.scale.log_abs_determinant()
         size = math.cast(array.shape(x)[-1], x.dtype.base_dtype)
         return math.log(math.abs(self._multiplier)) * size
-
-    @staticmethod
-    def _per_event(multiplier):
-        """Multipliers of a batch with an axis for the entries of events."""
-        return multiplier if multiplier.shape.ndims == 0 else multiplier[..., None]
 
 
 def _nonzero_multiplier(multiplier, validate_args):
