@@ -19,8 +19,8 @@ from everflow.framework.operation import (
     Operation,
     Tensor,
     capture_frames,
-    infer_shapes,
 )
+from everflow.framework.registry import infer_shapes
 from everflow.protos import graph_pb2, versions_pb2
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from everflow.framework.devices import canonical_name
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph import GRAPH_DEF_VERSION
 from everflow.framework.op_defs import OpDef, arg_dtypes
-from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
+from everflow.framework.operation import Operation, Tensor, capture_frames
+from everflow.framework.registry import infer_shapes
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue

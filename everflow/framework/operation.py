@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import linecache
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -535,7 +534,7 @@ class Operation(OperationMembers):
         before, self._inputs = self._inputs, _InputList(inputs)
         if not tensor.shape.is_compatible_with(replaced.shape):
             try:
-                _inferred_shapes(self)
+                registry.inferred_shapes(self)
             except ValueError as e:
                 self._inputs = before
                 raise InvalidArgumentError(self.node_def, self, str(e)) from None
@@ -584,54 +583,6 @@ class Operation(OperationMembers):
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self._name}' type={self._type}>"
-
-
-_UNEQUAL = re.compile(r"Shapes \(([\d?, ]*)\) and \(([\d?, ]*)\) are not compatible$")
-_UNEQUAL_SIZES = re.compile(r"Dimensions (\d+) and (\d+) are not compatible$")
-
-
-def _what_differs(message: str) -> str:
-    """Where shapes that are to be one are two: the sizes, or the ranks, that differ."""
-    if sizes := _UNEQUAL_SIZES.search(message):
-        return f". Dimensions must be equal, but are {sizes[1]} and {sizes[2]}"
-    if (found := _UNEQUAL.search(message)) is None:
-        return ""
-    one, other = ([size for size in part.replace(" ", "").split(",") if size] for part in found.groups())
-    if len(one) != len(other):
-        return f". Shapes must be equal rank, but are {len(one)} and {len(other)}"
-    a, b = next((pair for pair in zip(one, other) if pair[0] != pair[1] and "?" not in pair), ("?", "?"))
-    return f". Dimensions must be equal, but are {a} and {b}"
-
-
-def _inferred_shapes(op: Operation) -> Any:
-    """What the rule of an op's type says of the shapes of its outputs; ValueError where the inputs' don't fit."""
-    rule = registry.find_shape_rule(op._type)
-    if rule is None:
-        return None
-    try:
-        return rule(op)
-    except (ValueError, InvalidArgumentError) as e:
-        message = e.message if isinstance(e, InvalidArgumentError) else str(e)
-        inputs = ", ".join(
-            "?" if t.shape.rank is None else "[" + ",".join(map(str, t.shape.dims)) + "]" for t in op.inputs
-        )
-        message += _what_differs(message)
-        raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
-
-
-def infer_shapes(op: Operation) -> None:
-    """Set the static shapes of a new op's outputs by its op type's rule."""
-    shapes = _inferred_shapes(op)
-    if shapes is None:
-        return
-    if isinstance(shapes, TensorShape) or len(op.outputs) == 1 and not isinstance(shapes, (list, tuple)):
-        shapes = [shapes]
-    if len(shapes) != len(op.outputs):
-        raise AssertionError(f"The shape rule of {op.type} gave {len(shapes)} shapes for {len(op.outputs)} outputs")
-    for tensor, shape in zip(op.outputs, shapes):
-        shape = as_shape(shape)
-        # A size that isn't known equals only itself, so a shape that was handed on gets sizes of its own.
-        tensor._shape = shape if shape.is_fully_defined() else TensorShape(shape.sizes)
 
 
 def users_place() -> tuple[str, int]:

@@ -1,4 +1,5 @@
-"""Rules registered by op type: static shapes and gradients. `docs/adding-ops.md` says how to write one.
+"""Rules registered by op type, static shapes and gradients, and shapes inferred by them. `docs/adding-ops.md` says how to
+write one.
 
 Packages whose modules register something are `Families`: imported when the first look-up asks, whichever thread it is in.
 """
@@ -7,15 +8,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from everflow.framework import op_defs
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
+from everflow.framework.shapes import TensorShape, as_shape
 
 if TYPE_CHECKING:
     from everflow.framework.hints import GradientFunction, ShapeRule
+    from everflow.framework.operation import Operation
 
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
@@ -178,3 +183,53 @@ def find_gradient(op_type: str) -> GradientFunction | None:
     if op_type not in _gradients:
         raise LookupError(f"gradient registry has no entry for: {op_type}")
     return _gradients[op_type]
+
+
+# --- shapes by rules ------------------------------------------------------------------------
+
+_UNEQUAL = re.compile(r"Shapes \(([\d?, ]*)\) and \(([\d?, ]*)\) are not compatible$")
+_UNEQUAL_SIZES = re.compile(r"Dimensions (\d+) and (\d+) are not compatible$")
+
+
+def _what_differs(message: str) -> str:
+    """Where shapes that are to be one are two: the sizes, or the ranks, that differ."""
+    if sizes := _UNEQUAL_SIZES.search(message):
+        return f". Dimensions must be equal, but are {sizes[1]} and {sizes[2]}"
+    if (found := _UNEQUAL.search(message)) is None:
+        return ""
+    one, other = ([size for size in part.replace(" ", "").split(",") if size] for part in found.groups())
+    if len(one) != len(other):
+        return f". Shapes must be equal rank, but are {len(one)} and {len(other)}"
+    a, b = next((pair for pair in zip(one, other) if pair[0] != pair[1] and "?" not in pair), ("?", "?"))
+    return f". Dimensions must be equal, but are {a} and {b}"
+
+
+def inferred_shapes(op: Operation) -> Any:
+    """What the rule of an op's type says of the shapes of its outputs; ValueError where the inputs' don't fit."""
+    rule = find_shape_rule(op._type)
+    if rule is None:
+        return None
+    try:
+        return rule(op)
+    except (ValueError, InvalidArgumentError) as e:
+        message = e.message if isinstance(e, InvalidArgumentError) else str(e)
+        inputs = ", ".join(
+            "?" if t.shape.rank is None else "[" + ",".join(map(str, t.shape.dims)) + "]" for t in op.inputs
+        )
+        message += _what_differs(message)
+        raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
+
+
+def infer_shapes(op: Operation) -> None:
+    """Set the static shapes of a new op's outputs by its op type's rule."""
+    shapes = inferred_shapes(op)
+    if shapes is None:
+        return
+    if isinstance(shapes, TensorShape) or len(op.outputs) == 1 and not isinstance(shapes, (list, tuple)):
+        shapes = [shapes]
+    if len(shapes) != len(op.outputs):
+        raise AssertionError(f"The shape rule of {op.type} gave {len(shapes)} shapes for {len(op.outputs)} outputs")
+    for tensor, shape in zip(op.outputs, shapes):
+        shape = as_shape(shape)
+        # A size that isn't known equals only itself, so a shape that was handed on gets sizes of its own.
+        tensor._shape = shape if shape.is_fully_defined() else TensorShape(shape.sizes)

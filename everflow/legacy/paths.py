@@ -151,8 +151,14 @@ class _Served(types.ModuleType):
 
     def __delattr__(self, name: str) -> None:
         if name in self._replaced:
-            self._stand_in(name, vars(self)[name], self._replaced.pop(name))
+            self._put_back(name)
         super().__delattr__(name)
+
+    def _put_back(self, name: str) -> None:
+        stand_in, original = vars(self)[name], self._replaced.pop(name)
+        for module in _load_all(self._sources):
+            if module is not everflow and vars(module).get(name) is stand_in:
+                setattr(module, name, original)
 
     def _stand_in(self, name: str, before: object, after: object) -> None:
         """Where tests put something in the place of what this module has (a clock for the module `time`, a function that

@@ -16,7 +16,8 @@ def for_all():
 
 
 def test_the_innermost_frame_counts():
-    across, inside = Frame("s"), Frame("s", replica_context="r")
+    strategy = types.SimpleNamespace(_is_default=False)
+    across, inside = Frame(strategy), Frame(strategy, replica_context="r")
     assert strategy_context.current() is None and not strategy_context.has_strategy()
     assert not strategy_context.in_cross_replica_context()
     with strategy_context.entered(across):

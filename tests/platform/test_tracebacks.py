@@ -24,7 +24,7 @@ def test_our_frames_are_one_line(monkeypatch):
     assert lines[0] == "Traceback (most recent call last):"
     assert f'  File "{__file__}"' in lines[-4] + lines[-3] + lines[-5] and "in add_wrongly" in "".join(lines)
     (folded,) = [line for line in lines if "frames of everflow; EVERFLOW_TRACEBACK=full shows them" in line]
-    assert "infer_shapes" in folded
+    assert "inferred_shapes" in folded
     assert lines[-1].startswith("ValueError: Dimensions must be equal")
 
 

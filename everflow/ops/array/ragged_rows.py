@@ -83,7 +83,8 @@ _LOOKED_AT = {
     "where": ("condition", "x", "y"),
     **{f"unsorted_segment_{kind}": ("data", "segment_ids") for kind in ("sum", "prod", "max", "min", "mean", "sqrt_n")},
 }
-# Those of functions that it turns to only where a call was refused; two functions may have looked, one inside of the other.
+# Those of functions that it turns to only where a call was refused; two functions may have looked, one inside of the
+# other.
 _LOOKED_AT_AFTER_REFUSAL = {
     **_LOOKED_AT,
     "expand_dims": ("input", "input"),

@@ -14,7 +14,8 @@ import numpy as np
 
 from everflow.framework import dtypes, registry
 from everflow.framework.graph import Graph
-from everflow.framework.operation import Operation, Tensor, infer_shapes
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.registry import infer_shapes
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
