@@ -176,7 +176,7 @@ class Geometric(Scalar):
     def _entropy(self):
         probs = self._probs
         if self.validate_args:
-            message = "Entropy is undefined when logits = inf or probs = 1."
+            message = "A Geometric has no entropy where probs is 1 (logits infinite)."
             probs = with_dependencies(
                 [check.assert_less(probs, array.constant(1.0, probs.dtype), message=message)], probs
             )
