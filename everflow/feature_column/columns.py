@@ -185,7 +185,7 @@ def sorted_columns(feature_columns, *kinds, by_function=False):
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
-        raise ValueError("feature_columns is a list of columns, not a dict: pass its values().")
+        raise ValueError("feature_columns is a list of columns, found dict: pass its values().")
     feature_columns = list(feature_columns)
     if not feature_columns:
         raise ValueError("feature_columns must not be empty.")
@@ -236,6 +236,6 @@ def assert_equal_batches(tensors, columns):
             first = i
         elif tensors[first].shape.dims[0].value != size:
             raise ValueError(
-                f"Features have different batch sizes (first dimension): {columns[first].name!r} has "
+                f"Batch size (first dimension) is not the same for all features: {columns[first].name!r} has "
                 f"{tensors[first].shape.dims[0]}, {columns[i].name!r} {size}."
             )

@@ -199,13 +199,13 @@ def piecewise_constant(x, boundaries, values, name=None):
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
                 raise ValueError(
-                    f"Boundaries are compared with x and have its type, {x_converted.dtype.base_dtype!r}, "
+                    f"Boundaries are compared with x and have the same dtype, {x_converted.dtype.base_dtype!r}, "
                     f"not {b.dtype.base_dtype!r}"
                 )
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
             raise ValueError(
-                f"Values are all of one type, not {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}"
+                f"Values all have the same dtype, not {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}"
             )
     with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
         pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]

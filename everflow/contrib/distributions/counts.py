@@ -134,7 +134,7 @@ class Binomial(Scalar):
         if not self.validate_args:
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
-        message = "counts are not less than or equal to n."
+        message = "counts has more than total_count."
         return with_dependencies([check.assert_less_equal(counts, self.total_count, message=message)], counts)
 
 
