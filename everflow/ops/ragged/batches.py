@@ -39,13 +39,13 @@ def _gathered(params, indices, kind):
             raise ValueError("batch_gather wants params of known rank")
         if params.shape.rank < indices.shape.rank:
             raise ValueError(
-                f"indices of rank {indices.shape.rank} have more batch dimensions than params of shape {params.shape}"
+                f"indices of rank {indices.shape.rank} have a batch shape that params don't have: {params.shape}"
             )
         params = RaggedTensor.from_tensor(params, row_splits_dtype=kind)
     if not isinstance(indices, RaggedTensor):
         if indices.shape.rank > 2:
             raise ValueError(
-                f"indices of rank {indices.shape.rank} have more batch dimensions than params of shape {params.shape}"
+                f"indices of rank {indices.shape.rank} have a batch shape that params don't have: {params.shape}"
             )
         starts = array.expand_dims(params.row_starts(), 1)
         return gather(params.values, math.cast(indices, kind) + starts)
@@ -53,7 +53,7 @@ def _gathered(params, indices, kind):
     if indices.shape.rank > 2:
         if params.shape.rank is not None and params.shape.rank < indices.shape.rank:
             raise ValueError(
-                f"indices of rank {indices.shape.rank} have more batch dimensions than params of shape {params.shape}"
+                f"indices of rank {indices.shape.rank} have a batch shape that params don't have: {params.shape}"
             )
         check = assert_equal(params.row_splits, indices.row_splits)
         with control_dependencies([check]):
