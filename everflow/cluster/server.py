@@ -168,7 +168,8 @@ def _make_server_def(
     else:
         if not isinstance(server_or_cluster_def, (dict, cluster_pb2.ClusterDef, ClusterSpec)):
             raise TypeError(
-                f"Could not convert `server_or_cluster_def` to a ServerDef or a ClusterSpec: {server_or_cluster_def!r}"
+                f"`server_or_cluster_def` is a ServerDef, a ClusterDef, a ClusterSpec or a dict of jobs, "
+                f"not {server_or_cluster_def!r}"
             )
         cluster = ClusterSpec(server_or_cluster_def)
         job_name = _only(cluster.jobs, "job_name", "jobs") if job_name is None else job_name

@@ -41,7 +41,7 @@ def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhos
     spec = cluster_spec_or_resolver
     if not isinstance(spec, ClusterSpec):
         if not hasattr(spec, "cluster_spec"):
-            raise ValueError("`cluster_spec_or_resolver` must be a `ClusterSpec` or a `ClusterResolver`.")
+            raise ValueError(f"Pass a `ClusterSpec` or a resolver, which has a `cluster_spec()`, not {spec!r}")
         spec = spec.cluster_spec()
     server_def = tensorflow_server_pb2.ServerDef(
         cluster=spec.as_cluster_def(), job_name=job_name, task_index=task_index, protocol=protocol or "grpc"

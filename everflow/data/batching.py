@@ -14,7 +14,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value, constant_value_as_shape
 from everflow.framework.type_specs import TensorSpec
 
-_NO_VECTOR = "Padded shape {} must be a 1-D tensor of tf.int64 values, but"
+_NO_VECTOR = "Padded shape {} must be a 1-D tensor: one of tf.int64, and"
 
 
 def static_size(batch_size, drop_remainder):
@@ -78,8 +78,8 @@ def _shape_tensor(padded_shape, component_shape, given=None):
         fits = all(p is None or c is None or p >= c for p, c in pairs)
     if not fits:
         raise ValueError(
-            f"The padded shape {known} is not compatible with the corresponding input component shape "
-            f"{component_shape}."
+            f"The padded shape {known} is not compatible with elements of shape {component_shape}: "
+            "pad to the same rank, and to no less than they have."
         )
     if tensor is None:
         tensor = convert_to_tensor(np.array([-1 if d is None else d for d in known.as_list()], np.int64))

@@ -128,7 +128,5 @@ def _converted(value, dtype, shape):
             f"`generator` yielded {value}, which could not be converted to {dtype.name}, its type in output_types"
         ) from e
     if not shape.is_compatible_with(array.shape):
-        raise ValueError(
-            f"`generator` yielded an element of shape {array.shape} where an element of shape {shape} was expected."
-        )
+        raise ValueError(f"`generator` yielded shape {array.shape}, and an element of shape {shape} was expected.")
     return array

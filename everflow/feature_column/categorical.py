@@ -220,7 +220,8 @@ def _checked_oov(key, num_oov_buckets, default_value, absent=None):
     if num_oov_buckets:
         if default_value != absent:
             raise ValueError(
-                f"Can't specify both num_oov_buckets and default_value in {key}: only one, {num_oov_buckets} or {default_value}, can take unknown values."
+                f"Unknown values of {key} go to one place: pass num_oov_buckets ({num_oov_buckets}) or "
+                f"default_value ({default_value}), not both."
             )
         if num_oov_buckets < 0:
             raise ValueError(f"Invalid num_oov_buckets {num_oov_buckets} in {key}.")

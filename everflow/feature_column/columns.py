@@ -185,7 +185,7 @@ def sorted_columns(feature_columns, *kinds, by_function=False):
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
-        raise ValueError("Expected feature_columns to be iterable, found dict: pass its values().")
+        raise ValueError("feature_columns is a list of columns, found dict: pass its values().")
     feature_columns = list(feature_columns)
     if not feature_columns:
         raise ValueError("feature_columns must not be empty.")
@@ -196,8 +196,9 @@ def sorted_columns(feature_columns, *kinds, by_function=False):
     for column in feature_columns:
         if column.name in named:
             raise ValueError(
-                f"Duplicate feature column name found for columns: {named[column.name]} and {column} are both {column.name!r}. Leave one out, "
-                "or give the features a second key for it."
+                f"Duplicate feature column name found for columns: {column.name!r}, "
+                f"of {named[column.name]} and {column}. "
+                "Leave one out, or give the features a second key for it."
             )
         named[column.name] = column
         if kinds and not isinstance(column, kinds):
@@ -235,6 +236,6 @@ def assert_equal_batches(tensors, columns):
             first = i
         elif tensors[first].shape.dims[0].value != size:
             raise ValueError(
-                f"Batch size (first dimension) of each feature must be same, and {columns[first].name!r} has "
+                f"Batch size (first dimension) is not the same for all features: {columns[first].name!r} has "
                 f"{tensors[first].shape.dims[0]}, {columns[i].name!r} {size}."
             )

@@ -86,7 +86,8 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
             )
         if isinstance(key, HashedCategoricalColumn):
             raise ValueError(
-                f"categorical_column_with_hash_bucket is not supported for crossing: {key} is hashed already, and hashing its ids once more "
-                f"would make collisions likelier. Cross the feature {key.key!r} itself, by that key."
+                f"A crossed column can't take a categorical_column_with_hash_bucket: {key} is hashed already, and "
+                f"hashing its ids once more would make collisions likelier. Cross the feature {key.key!r} itself, "
+                "by that key."
             )
     return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)

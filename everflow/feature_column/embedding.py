@@ -26,7 +26,11 @@ def with_initializer(settings, column_name=None):
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (settings["ckpt_to_load_from"] is None) != (settings["tensor_name_in_ckpt"] is None):
-        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt`, or neither.")
+        raise ValueError(
+            "An embedding starts from a tensor of a checkpoint if `ckpt_to_load_from` is given together with "
+            "its `tensor_name_in_ckpt`; one of them is missing: "
+            f"{settings['ckpt_to_load_from']!r} and {settings['tensor_name_in_ckpt']!r}."
+        )
     if initializer is not None and not callable(initializer):
         embedding = f" Embedding of column_name: {column_name}" if column_name else ""
         raise ValueError(f"initializer must be callable if specified.{embedding}")
@@ -220,11 +224,12 @@ def shared_name(columns, given):
     for column in rest:
         if type(plain(column)) is not type(plain(first)):
             raise ValueError(
-                f"To share a table all categorical_columns must have the same type, with weights or without: {first} and {column}."
+                "Columns that share a table are of one type, with weights or without, and these are not: "
+                f"{first}, {column}."
             )
         if column.num_buckets != first.num_buckets:
             raise ValueError(
-                f"To share a table all categorical_columns must have the same number of buckets: {first} and {column}."
+                f"Columns that share a table have as many buckets as each other; these have not: {first} and {column}."
             )
 
     return given or "_".join(column.name for column in (first, *rest)) + "_shared_embedding"

@@ -95,7 +95,8 @@ def checked_default(shape, value, dtype, key):
         raise wrong
     if np.shape(value) != shape:
         raise ValueError(
-            f"The shape of default_value must be equal to given shape: that of {key!r} has {np.shape(value)}, not {shape}: {value}"
+            f"The default_value of {key!r} has shape {np.shape(value)}, and the column {shape}: {value}. "
+            "Give it the column's shape, or pass one number."
         )
     kind = np.asarray(value).dtype.kind
     if not (kind in "iub" or kind == "f" and dtype.is_floating):
@@ -167,7 +168,7 @@ def bucketized_column(source_column, boundaries):
                [0., 0., 1.]], dtype=float32)
     """
     if not isinstance(source_column, NumericColumn):
-        raise ValueError(f"source_column must be a column generated with numeric_column(), not {source_column}.")
+        raise ValueError(f"source_column is made by numeric_column(), and this is not: {source_column}.")
     if len(source_column.shape) > 1:
         raise ValueError(
             f"source_column must be one-dimensional column, not of shape {source_column.shape}: {source_column}"

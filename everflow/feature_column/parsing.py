@@ -28,7 +28,7 @@ def make_parse_example_spec(feature_columns):
         for key, spec in column.parse_example_spec.items():
             if key in result and spec != result[key]:
                 raise ValueError(
-                    f"feature_columns contain different parse_spec for key {key}: {spec} and {result[key]}."
+                    f"Columns want key {key} parsed in two ways (different parse_spec): {spec} and {result[key]}."
                 )
             result[key] = spec
     return result

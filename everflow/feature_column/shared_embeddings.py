@@ -52,8 +52,8 @@ class SharedEmbeddingColumn(
 
     def _refused(self, *_, **__):
         raise ValueError(
-            f"SharedEmbeddingColumns are not supported in `linear_model` or `input_layer`, as {self.name!r} here, which look for tables in collections: use `DenseFeatures`, or "
-            "make it with `shared_embedding_columns`."
+            f"`linear_model` and `input_layer` look for tables in collections, where {self.name!r} has none: use "
+            "`DenseFeatures`, or make the column with `shared_embedding_columns`."
         )
 
     var_scope_name = property(_refused)

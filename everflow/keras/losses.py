@@ -371,8 +371,8 @@ class Loss:
         if is_mean and has_strategy():
             raise ValueError(
                 f"The loss {self.name or type(self).__name__} is a mean over the rows that it sees, and under a strategy these are one "
-                "replica's. Make it with `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE`, and divide by the size "
-                "of the whole batch: `tf.nn.compute_average_loss` does."
+                "replica's. Make it with a `tf.keras.losses.Reduction` of SUM or NONE, and divide by the size of the "
+                "whole batch: `tf.nn.compute_average_loss` does."
             )
         return Reduction.SUM_OVER_BATCH_SIZE if is_mean else self.reduction
 

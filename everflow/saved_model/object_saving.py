@@ -166,7 +166,7 @@ class SavedObjects:
         if tensor.dtype == dtypes.resource:
             why = "what a function uses is saved with it where an attribute of the saved object, or of another that it holds, leads there"
             if any(tensor is other for signature in self.signatures.values() for other in signature.captured_inputs):
-                raise AssertionError(f"Tried to export a function which references untracked object {tensor!s}: {why}")
+                raise AssertionError(f"A signature references untracked object {tensor!s}: {why}")
             raise KeyError(f"{name} uses {tensor!s}, which is not reachable from root: {why}")
         if not (tensor.is_eager or tensor.op.type == "Const"):
             raise ValueError(f"{name} can't be saved: it references a symbolic Tensor {tensor} that is no constant")

@@ -47,7 +47,9 @@ class FileWriter:
         self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None
     ):
         if executing_eagerly():
-            raise RuntimeError("tf.summary.FileWriter is not compatible with eager execution: use tf.contrib.summary")
+            raise RuntimeError(
+                "FileWriter is not compatible with eager execution, as it writes of graphs: use tf.contrib.summary"
+            )
         if session is None:
             self.event_writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
         else:

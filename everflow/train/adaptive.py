@@ -291,7 +291,9 @@ class FtrlOptimizer(KernelUpdate, Optimizer):
             if value < 0.0:
                 raise ValueError(f"{what} {value:f} needs to be positive or zero")
         if given["learning_rate_power"] > 0.0:
-            raise ValueError(f"learning_rate_power {given['learning_rate_power']:f} needs to be negative or zero")
+            raise ValueError(
+                f"The power of the learning rate needs to be negative or zero, not {given['learning_rate_power']:f}"
+            )
         self._set(**given)
         self._initial_accumulator_value = initial_accumulator_value
         self._accum_name = accum_name

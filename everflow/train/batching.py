@@ -18,7 +18,7 @@ from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffl
 from everflow.ops.sparse.functions import sparse_retain
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
-NOT_EAGERLY = "Queues are not supported when eager execution is enabled: use tf.data"
+NOT_EAGERLY = "Queues are of graphs, and thus not supported when eager execution is enabled: take data from tf.data"
 
 
 def _as_list(tensors):
@@ -34,7 +34,7 @@ def _as_list_list(tensors_list):
     keys = set(tensors_list[0])
     if any(set(tensors) != keys for tensors in tensors_list[1:]):
         raise ValueError(
-            f"All dictionaries in tensors_list must have the same keys, not {[sorted(each) for each in tensors_list]}"
+            f"The dictionaries of tensors_list differ in their keys: {[sorted(each) for each in tensors_list]}"
         )
     return [_as_list(tensors) for tensors in tensors_list]
 
@@ -56,7 +56,7 @@ def _validated_keep_input(keep_input, enqueue_many):
         )
     if not enqueue_many and keep_input.shape.ndims == 1:
         raise ValueError(
-            "`keep_input` cannot be a vector when `enqueue_many=False`, as there is one example: pass a scalar"
+            "`keep_input` cannot be a vector here: with `enqueue_many=False` there is one example. Pass a scalar"
         )
     if keep_input.shape.ndims > 1:
         raise ValueError("`keep_input` must be 0 or 1 dimensions.")

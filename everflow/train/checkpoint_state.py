@@ -48,7 +48,7 @@ def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_c
     timestamps = times["all_model_checkpoint_timestamps"]
     if timestamps and len(timestamps) != len(paths):
         raise ValueError(
-            f"Checkpoint timestamps, if provided, must match checkpoint paths: {paths}, timestamps {timestamps}"
+            f"Timestamps, one for each, must match checkpoint paths: these are {paths}, timestamps {timestamps}"
         )
     if not os.path.isabs(save_dir):
         # The folder can be moved as a whole.

@@ -132,7 +132,7 @@ class StepCounterHook(PeriodicHook):
         if step == self._step_before:
             logging.log_first_n(
                 logging.WARN,
-                "The global step (tf.train.get_global_step) has not been increased: it is %s as before the run. Does the train op take it?",
+                "The global step has not been increased by a run: it is still %s. Does the train op take it?",
                 5,
                 step,
             )
@@ -295,7 +295,7 @@ class FinalOpsHook(SessionRunHook):
             self._final_ops_values = session.run(self._final_ops, feed_dict=self._final_ops_feed_dict)
         except (OutOfRangeError, StopIteration):
             logging.warning(
-                "The final ops came to an end of input: they have a dependency back to some input source, such as the pipeline of training."
+                "The final ops came to an end of input: they read from some input, such as the pipeline of training."
             )
             raise
 

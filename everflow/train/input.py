@@ -104,9 +104,7 @@ def input_producer(
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
         if not element_shape.is_fully_defined():
-            raise ValueError(
-                f"`input_tensor` must have a fully defined shape, and {input_tensor} has not: pass `element_shape`"
-            )
+            raise ValueError(f"{input_tensor} has no fully defined shape: pass `element_shape`")
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
@@ -152,9 +150,7 @@ def string_input_producer(string_tensor, capacity, name, **options):
         >>> coord.join(threads)
     """
     if not isinstance(string_tensor, Tensor) and not hasattr(string_tensor, "_as_graph_element") and not string_tensor:
-        raise ValueError(
-            f"string_input_producer requires a non-null input tensor, of one string at least, not {string_tensor!r}"
-        )
+        raise ValueError(f"string_input_producer takes one string at least, not {string_tensor!r}")
     message = "string_input_producer requires a non-null input tensor"  # a node of the graph
     with name_scope(name, "input_producer", [string_tensor]) as name:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
@@ -226,7 +222,7 @@ def slice_input_producer(tensor_list, name, **options):
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
         if not tensor_list:
-            raise ValueError("Expected at least one tensor in slice_input_producer(), and `tensor_list` is empty")
+            raise ValueError("slice_input_producer has nothing to slice: `tensor_list` is empty")
         range_size = array.shape(tensor_list[0])[0]
         index = range_input_producer(range_size, **options).dequeue()
         return [array.gather(t, index) for t in tensor_list]

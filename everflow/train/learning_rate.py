@@ -189,7 +189,7 @@ def piecewise_constant(x, boundaries, values, name=None):
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
     if len(boundaries) != len(values) - 1:
         raise ValueError(
-            f"The length of boundaries should be 1 less than the length of values: {len(boundaries)} and {len(values)}"
+            f"The length of boundaries should be 1 less: there are {len(boundaries)} between {len(values)} values"
         )
     x_converted = convert_to_tensor(x)
     for i, b in enumerate(boundaries):
@@ -199,12 +199,13 @@ def piecewise_constant(x, boundaries, values, name=None):
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
                 raise ValueError(
-                    f"Boundaries ({b.dtype.base_dtype!r}) must have the same dtype as x ({x_converted.dtype.base_dtype!r})"
+                    f"Boundaries are compared with x and have the same dtype, {x_converted.dtype.base_dtype!r}, "
+                    f"not {b.dtype.base_dtype!r}"
                 )
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
             raise ValueError(
-                f"Values must have elements all with the same dtype, not {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}"
+                f"Values all have the same dtype, not {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}"
             )
     with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
         pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]

@@ -76,7 +76,7 @@ class FixedLossScale(LossScale):
     def __init__(self, loss_scale_value):
         super().__init__()
         if not isinstance(loss_scale_value, (int, float)):
-            raise ValueError(f"loss_scale_value must be a Python int or float, not {loss_scale_value!r}")
+            raise ValueError(f"loss_scale_value is an int or a float of Python, not {loss_scale_value!r}")
         if loss_scale_value < 1:
             raise ValueError("loss_scale_value must be at least 1.")
         self._loss_scale_value = float(loss_scale_value)
@@ -307,13 +307,13 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
         >>> tf.train.experimental.disable_mixed_precision_graph_rewrite()
     """
     if hasattr(opt, "_loss_scale"):
-        raise ValueError(f'"opt" must not already be an instance of a {type(opt).__name__}: its loss is scaled then')
+        raise ValueError(
+            f"The optimizer must not already be an instance of {type(opt).__name__}, which scales its loss"
+        )
     global mixed_precision_graph_rewrite_is_enabled
     wrappers = [wrapper for kind, wrapper in SCALING.items() if isinstance(opt, kind)]
     if not wrappers:
-        raise ValueError(
-            f'"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, but got: {opt!r}'
-        )
+        raise ValueError(f"opt is an optimizer of tf.train or tf.keras.optimizers, not {opt!r}")
     if not using_default_mixed_precision_policy:
         raise ValueError(
             "A mixed precision policy of Keras is set already, and does what the graph rewrite would: use one of the two."

@@ -386,7 +386,9 @@ class _MonitoredSession:
         """Call `step_fn(step_context)`: several runs of the plain session, some with hooks, as one step."""
         names = tuple(inspect.signature(step_fn).parameters)
         if names not in (("step_context",), ("self", "step_context")):
-            raise ValueError(f"`step_fn` may either have one `step_context` argument, or `self` before it, not {names}")
+            raise ValueError(
+                f"`step_fn` may either have one argument, `step_context`, or `self` before it, not {names}"
+            )
         if names == ("self", "step_context"):
             raise ValueError("`step_fn` with `self` must be a bound method.")
         if self._tf_sess() is None:

@@ -113,7 +113,7 @@ class ExponentialMovingAverage:
         for var in var_list:
             if var.dtype.base_dtype not in (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64):
                 raise TypeError(
-                    f"The variables must be half, float, or double: {var.name} is of {var.dtype.base_dtype.name}"
+                    f"What is averaged must be half, float, or double, and {var.name} is of {var.dtype.base_dtype.name}"
                 )
             if var not in self._averages:
                 with init_scope():

@@ -181,7 +181,7 @@ class Optimizer(Trackable):
             loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
-                f"gate_gradients must be one of: Optimizer.GATE_NONE (0), GATE_OP (1), GATE_GRAPH (2). Not {gate_gradients}"
+                f"gate_gradients must be one of GATE_NONE (0), GATE_OP (1) and GATE_GRAPH (2), not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
@@ -212,7 +212,7 @@ class Optimizer(Trackable):
         """Gradients of a loss that is given as a function."""
         if not callable(loss):
             raise RuntimeError(
-                f"`loss` should be a function when eager execution is enabled, one that computes the loss, not {loss!r}"
+                f"`loss` should be a function when eager execution makes no graph, one that computes it, not {loss!r}"
             )
         with GradientTape() as tape:
             if var_list is not None:
@@ -311,7 +311,7 @@ class Optimizer(Trackable):
         try:
             return convert_to_tensor_or_indexed_slices(grad)
         except TypeError:
-            raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None, not {grad}") from None
+            raise TypeError(f"Gradient must be convertible to a Tensor, be IndexedSlices or None, not {grad}") from None
 
     # --- slots -------------------------------------------------------------------------------
 

@@ -48,10 +48,12 @@ class QueueRunner:
     )
     def __init__(self, queue_runner_def, import_scope, **given):
         if executing_eagerly():
-            raise RuntimeError("QueueRunners are not supported when eager execution is enabled: use tf.data")
+            raise RuntimeError(
+                "QueueRunners are of graphs, and thus not supported when eager execution is enabled: see tf.data"
+            )
         if queue_runner_def:
             if given["queue"] or given["enqueue_ops"]:
-                raise ValueError("queue_runner_def and queue are mutually exclusive: the first says all")
+                raise ValueError("queue_runner_def says all that queue and enqueue_ops say: leave those out")
             self._init_from_proto(queue_runner_def, import_scope=import_scope)
         else:
             self._init_from_args(**given)
@@ -74,7 +76,7 @@ class QueueRunner:
             queue_closed_exception_types = (errors.OutOfRangeError,)
         elif not isinstance(queue_closed_exception_types, tuple) or not queue_closed_exception_types:
             raise TypeError(
-                f"queue_closed_exception_types must be a tuple of tf.error types, not {queue_closed_exception_types!r}"
+                f"queue_closed_exception_types is a tuple of tf.errors classes, not {queue_closed_exception_types!r}"
             )
         self._queue_closed_exception_types = queue_closed_exception_types
 
@@ -253,7 +255,7 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
     if sess is None:
         sess = get_default_session()
         if not sess:
-            raise ValueError("Cannot start queue runners: No default session is registered, so pass `sess`")
+            raise ValueError("Cannot start queue runners: No default session was entered, so pass `sess`")
     if not isinstance(sess, BaseSession):
         if hasattr(sess, "run_step_fn"):  # a monitored session starts them by itself
             return []

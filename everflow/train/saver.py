@@ -35,7 +35,7 @@ def _check_folder(folder, save_path):
     if not folder or "://" in folder or file_io.is_directory(folder):
         return
     if file_io.file_exists(folder) or not file_io.is_directory(os.path.dirname(folder) or "."):
-        raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save. It would be {folder}")
+        raise ValueError(f"Parent directory of {save_path} doesn't exist: make {folder} first")
 
 
 def _renamed(saver_def, rename):
@@ -120,7 +120,7 @@ class Saver:
         if self.saver_def is None:
             if executing_eagerly() and self._var_list is None:
                 raise RuntimeError(
-                    "When eager execution is enabled, `var_list` must specify a list or dict of variables, as no graph has them"
+                    "With eager execution no graph has the variables: pass those to save as `var_list`, a list or dict"
                 )
             variables = _all_saveable_objects() if self._var_list is None else self._var_list
             if not variables:
@@ -231,9 +231,7 @@ class Saver:
                         self._delete(expired, meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as e:
                 if folder and not file_io.is_directory(folder):
-                    raise ValueError(
-                        f"Parent directory of {save_path} doesn't exist, can't save. It would be {folder}"
-                    ) from e
+                    raise ValueError(f"Parent directory of {save_path} doesn't exist: make {folder} first") from e
                 raise
         if write_meta_graph:
             with sess.graph.as_default():
@@ -288,11 +286,12 @@ class Saver:
             return
         if save_path is None:
             raise ValueError(
-                "Can't load save_path when it is None, which is what tf.train.latest_checkpoint gives where there is none"
+                "There is no checkpoint to restore: save_path is None, as from tf.train.latest_checkpoint for a "
+                "folder without any"
             )
         save_path = as_text(os.fspath(save_path))
         if not checkpoint_exists(save_path):
-            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+            raise ValueError(f"save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         try:
             self._read(sess, save_path)

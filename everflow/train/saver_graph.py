@@ -117,7 +117,7 @@ def named(var_list):
         else:
             name = item.name if isinstance(item, PartitionedVariable) else _saved_name(item)
             if name in found:
-                raise ValueError(f"At least two variables have the same name: {name}. Give them others in a dict")
+                raise ValueError(f"Two variables have the same name: {name}. Give them others in a dict")
             found[name] = item
     return found
 
@@ -147,7 +147,7 @@ def saveables_of(var_list) -> list[SaveableObject]:
             raise TypeError(f"The keys of `var_list` must be names in the checkpoint, as strings; {name!r} is none")
         for saveable in saveables_for(name, things[name]):
             if id(saveable.op) in seen:
-                raise ValueError(f"The same saveable will be restored with two names: {saveable.name} is one")
+                raise ValueError(f"{saveable.name} would be restored with two names: leave one out")
             seen[id(saveable.op)] = saveable
             found.append(saveable)
     return found

@@ -53,7 +53,8 @@ class SessionManager:
         self._target = None
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError(
-                f"If you pass a ready_for_local_init_op you must also pass a local_init_op, which waits for it: {ready_for_local_init_op}"
+                f"Nothing waits for ready_for_local_init_op, {ready_for_local_init_op}: with it one must also pass a "
+                "local_init_op"
             )
 
     def _restore_checkpoint(
@@ -64,8 +65,8 @@ class SessionManager:
         sess = Session(self._target, graph=self._graph, config=config)
         if checkpoint_dir and checkpoint_filename_with_path:
             raise ValueError(
-                f"Can not provide both checkpoint_dir and checkpoint_filename_with_path, "
-                f"{checkpoint_dir!r} and {checkpoint_filename_with_path!r}"
+                f"Can not provide both a folder and a file to restore: checkpoint_dir is {checkpoint_dir!r}, "
+                f"checkpoint_filename_with_path {checkpoint_filename_with_path!r}"
             )
         if not saver or not (checkpoint_dir or checkpoint_filename_with_path):
             return sess, False
@@ -92,7 +93,8 @@ class SessionManager:
         if not restored:
             if init_op is None and not init_fn and self._local_init_op is None:
                 raise RuntimeError(
-                    "Model is not initialized and no init_op or init_fn or local_init_op was given that could do it"
+                    "Model is not initialized and no way to do it is given: pass an init_op, an init_fn or a "
+                    "local_init_op"
                 )
             if init_op is not None:
                 sess.run(init_op, feed_dict=init_feed_dict)

@@ -145,7 +145,8 @@ class Supervisor(ModelOps):
         for op in [] if self._is_chief else self._graph.get_operations():
             if op.type in ("Variable", "VariableV2") and not op.device:
                 raise ValueError(
-                    f"When using replicas, all Variables must have their device set, and {op.name!r} has none: see tf.train.replica_device_setter"
+                    f"Replicas share variables, which must have their device set, and {op.name!r} has none: see "
+                    "tf.train.replica_device_setter"
                 )
 
     def _init_chief(self, logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer):

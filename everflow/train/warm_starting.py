@@ -120,7 +120,8 @@ def _variables_by_name(vars_to_warm_start):
         variables = [part for v in chosen for part in (v if isinstance(v, PartitionedVariable) else [v])]
     else:
         raise ValueError(
-            f"`vars_to_warm_start` must be a `list` or `str`, the list all of strings or all of variables, or None, not {chosen!r}"
+            f"`vars_to_warm_start` is a regular expression, a list of strings, a list of variables or None, "
+            f"not {chosen!r}"
         )
     found: dict[str, list] = {}
     for variable in variables:

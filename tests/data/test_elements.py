@@ -24,7 +24,7 @@ def test_an_object_of_an_attrs_class_is_an_element():
 
 SHAPES = {
     "too small": ([1], ValueError, r"The padded shape \(1,\) is not compatible with .* \(3,\)"),
-    "a matrix": ([[1, 1], [1, 1]], ValueError, r"\[\[1, 1\], \[1, 1\]\] must be a 1-D tensor .* shape was \(2, 2\)"),
+    "a matrix": ([[1, 1], [1, 1]], ValueError, r"\[\[1, 1\], \[1, 1\]\] must be a 1-D tensor: .* shape was \(2, 2\)"),
 }
 
 

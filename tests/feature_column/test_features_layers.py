@@ -63,7 +63,7 @@ def test_shared_tables_of_version_two():
     DenseFeatures(columns)({"i": tf.constant([[1]]), "j": tf.constant([[1]])})
     DenseFeatures(columns[:1])({"i": tf.constant([[1]])})
     assert [variable.name for variable in tf.global_variables()] == ["i_j_shared_embedding:0"]
-    with pytest.raises(ValueError, match="not supported in `linear_model` or `input_layer`"):
+    with pytest.raises(ValueError, match="`linear_model` and `input_layer` look for tables"):
         fc.input_layer({"i": tf.constant([[1]])}, columns[:1])
 
 

@@ -125,7 +125,7 @@ class BatchReshape(Distribution):
                     raise _broadcasts(x, f"{expected_ndims} dimensions or more")
             elif self.validate_args:
                 name = "assert_batch_and_event_ndims_large_enough"
-                message = "Broadcasting is not supported; too few batch and event dims."
+                message = "Broadcasting is not supported: the value has fewer dimensions than a batch of events."
                 assertions.append(check.assert_greater_equal(x_ndims, expected_ndims, message=message, name=name))
             wanted = self.batch_shape.concatenate(self.event_shape)
             if not wanted.is_fully_defined():
@@ -142,7 +142,7 @@ class BatchReshape(Distribution):
                 wanted, found = (t.as_list() if isinstance(t, TensorShape) else t for t in (wanted, found))
                 with control_dependencies(assertions):
                     name = "assert_batch_and_event_shape_same"
-                    message = "Broadcasting is not supported; unexpected batch and event shape."
+                    message = "Broadcasting is not supported: the value does not have the shape of a batch of events."
                     assertions.append(check.assert_equal(wanted, found, message=message, name=name))
             return [*self._assertions, *assertions]
 

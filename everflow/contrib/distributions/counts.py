@@ -134,7 +134,7 @@ class Binomial(Scalar):
         if not self.validate_args:
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
-        message = "counts are not less than or equal to n."
+        message = "counts has more than total_count."
         return with_dependencies([check.assert_less_equal(counts, self.total_count, message=message)], counts)
 
 
@@ -176,7 +176,7 @@ class Geometric(Scalar):
     def _entropy(self):
         probs = self._probs
         if self.validate_args:
-            message = "Entropy is undefined when logits = inf or probs = 1."
+            message = "A Geometric has no entropy where probs is 1 (logits infinite)."
             probs = with_dependencies(
                 [check.assert_less(probs, array.constant(1.0, probs.dtype), message=message)], probs
             )

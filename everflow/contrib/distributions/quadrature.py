@@ -100,14 +100,14 @@ def _of_one(x, name, validate_args):
             if x.shape.ndims == 0:
                 raise ValueError(f"{name} must be a vector, or a batch of them: it is a scalar")
         elif validate_args:
-            message = f"Mixing params must be a (batch of) vector; {name}.ndims is not at least one."
+            message = f"{name} is a scalar: mixing takes a vector, or a batch of them."
             assertions.append(check.assert_less_equal(1, array.rank(x), message=message))
         size = x.shape.with_rank_at_least(1).size(-1)
         if size is not None:
             if size != 1:
                 raise NotImplementedError(f"There are only bimixtures: the last axis of {name} must be 1, not {size}")
         elif validate_args:
-            message = f"Currently only bimixtures are supported; {name}.shape[-1] is not 1."
+            message = f"only bimixtures are supported: the last dimension of {name} has to be 1."
             assertions.append(check.assert_equal(array.shape(x)[-1], 1, message=message))
         if not assertions:
             return x

@@ -57,7 +57,10 @@ class _WishartLinearOperator(Distribution):
             return df
         if not validate_args:
             return df
-        message = f"Degrees of freedom (df = {df}) cannot be less than dimension of scale matrix (scale.dimension = {self._dimension})"
+        message = (
+            f"df, {df}, is less than the scale matrix has rows, {self._dimension}: "
+            "a Wishart has as many degrees of freedom at least."
+        )
         return with_dependencies([check.assert_less_equal(self._dimension, df, message=message)], df)
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")

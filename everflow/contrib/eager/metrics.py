@@ -183,7 +183,7 @@ class SparseAccuracy(_ShareOfEqual):
     """How often the largest prediction is at the position that the label names."""
 
     def _check(self, labels, predictions):
-        message = "First axis of labels and predictions is unequal"
+        message = "labels has another number of rows than predictions: give one label for each"
         check.assert_equal(array.shape(labels), array.shape(predictions)[0], message=message)
 
     def _compared(self, labels, predictions):

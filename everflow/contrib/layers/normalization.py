@@ -88,7 +88,9 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         return call.through_layer()
     if renorm:
         with variable_scope(scope, "BatchNorm", [call.inputs], reuse=reuse):  # uses the name up
-            raise ValueError("renorm=True can't have batch_weights, updates_collections or zero_debias_moving_mean")
+            raise ValueError(
+                "renorm=True goes with neither batch_weights, zero_debias_moving_mean nor other updates_collections"
+            )
     return call.by_fused_op() if own_fused else call.plain()
 
 

@@ -147,7 +147,7 @@ class BinarySvmTarget(MultiClassTarget):
         super().__init__(2, label_name, weight_column_name)
 
     def _loss_fn(self, logits, target):
-        message = "target's shape should be either [batch_size, 1] or [batch_size]"
+        message = "The target has more than two dimensions: give one number for each row, [batch] or [batch, 1]"
         flat = Assert(math.less_equal(array.rank(target), 2), [message])
         with control_dependencies([flat]):
             target = array.reshape(target, shape=[array.shape(target)[0], 1])

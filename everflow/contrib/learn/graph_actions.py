@@ -34,7 +34,7 @@ def train(graph, output_dir, train_op, loss_op, **given):
     if loss_op is None:
         raise ValueError("Missing loss_op.")
     if given["steps"] is not None and given["max_steps"] is not None:
-        raise ValueError("Can not provide both steps and max_steps.")
+        raise ValueError(f"Can not provide both: steps is {given['steps']}, max_steps {given['max_steps']}")
     hooks = list(given["monitors"] or [])
     if given["steps"] is not None or given["max_steps"] is not None:
         hooks.append(StopAtStepHook(num_steps=given["steps"], last_step=given["max_steps"]))

@@ -282,4 +282,4 @@ class ExportMonitor(EveryN):
             )
         except RuntimeError as error:
             # The newest checkpoint is exported already: steps are not saved as often as they are looked at.
-            logging.info("Skipping exporting because the existing checkpoint has already been exported. %s", error)
+            logging.info("Nothing is exported: the newest checkpoint was already. %s", error)

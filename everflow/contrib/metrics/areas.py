@@ -98,8 +98,8 @@ def _flat(predictions, labels):
 def _checked_labels(labels):
     """Assertions that labels are zeros and ones."""
     return [
-        assert_greater_equal(labels, array.zeros_like(labels), message="labels must be 0 or 1, at least one is <0"),
-        assert_less_equal(labels, array.ones_like(labels), message="labels must be 0 or 1, at least one is >1"),
+        assert_greater_equal(labels, array.zeros_like(labels), message="labels must be 0 or 1, and some are below 0"),
+        assert_less_equal(labels, array.ones_like(labels), message="labels must be 0 or 1, and some are above 1"),
     ]
 
 

@@ -64,7 +64,7 @@ def _maybe_mask_score(score, memory_sequence_length=None, memory_mask=None, scor
     if memory_mask is not None:
         mask = memory_mask
     else:
-        message = "All values in memory_sequence_length must be greater than zero."
+        message = "memory_sequence_length has lengths below 1: each sequence needs one step at least."
         with control_dependencies([assert_positive(memory_sequence_length, message=message)]):
             mask = array.sequence_mask(memory_sequence_length, maxlen=array.shape(score)[1])
     return array.where(mask, score, score_mask_value * array.ones_like(score))

@@ -102,9 +102,8 @@ class AttentionWrapper(RNNCell):
                 last = nest.flatten(initial_cell_state)[-1]
                 batch_size = last.shape.size(0) or array.shape(last)[0]
                 message = (
-                    f"When constructing AttentionWrapper {self._base_name}: Non-matching batch sizes between the memory (encoder output) "
-                    "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
-                    "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
+                    f"AttentionWrapper {self._base_name}: initial_cell_state has another batch size than the memory. "
+                    "For a BeamSearchDecoder, repeat the state: tf.contrib.seq2seq.tile_batch(state, beam_width)."
                 )
                 name = "check_initial_cell_state"
                 self._initial_cell_state = self._checked(initial_cell_state, batch_size, message, name)
@@ -169,10 +168,9 @@ class AttentionWrapper(RNNCell):
             else:
                 cell_state = self._cell.zero_state(batch_size, dtype)
             message = (
-                f"When calling zero_state of AttentionWrapper {self._base_name}: Non-matching batch sizes between the memory (encoder "
-                "output) and the requested batch size.  Are you using the BeamSearchDecoder?  If so, make sure your encoder output has "
-                "been tiled to beam_width via tf.contrib.seq2seq.tile_batch, and the batch_size= argument passed to zero_state is "
-                "batch_size * beam_width."
+                f"AttentionWrapper {self._base_name}: zero_state is asked for another batch size than the memory has. "
+                "For a BeamSearchDecoder, repeat the memory, tf.contrib.seq2seq.tile_batch(memory, beam_width), and "
+                "ask for batch_size * beam_width."
             )
             cell_state = self._checked(cell_state, batch_size, message, "checked_cell_state")
             alignments = [m.initial_alignments(batch_size, dtype) for m in self._attention_mechanisms]
@@ -199,9 +197,8 @@ class AttentionWrapper(RNNCell):
         cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         batch_size = cell_output.shape.size(0) or array.shape(cell_output)[0]
         message = (
-            f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the memory (encoder output) and the query "
-            "(decoder output).  Are you using the BeamSearchDecoder?  You may need to tile your memory input via the "
-            "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
+            f"AttentionWrapper {self.name}: the query has another batch size than the memory. For a BeamSearchDecoder, "
+            "repeat the memory: tf.contrib.seq2seq.tile_batch(memory, beam_width)."
         )
         cell_output = self._checked(cell_output, batch_size, message, "checked_cell_output")
         previous = state.attention_state if self._is_multi else [state.attention_state]

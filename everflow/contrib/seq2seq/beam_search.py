@@ -259,9 +259,8 @@ class BeamSearchDecoder(Decoder):
 
     def _assert_beams(self, t):
         message = (
-            "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1] which is incompatible with the "
-            f"dynamic shape of {t.name} elements. Consider setting reorder_tensor_arrays to False to disable TensorArray reordering during "
-            "the beam search."
+            f"Elements of {t.name} can't be put in the order of the beams, as their shape is not "
+            "[batch_size, beam_size, ...]: pass reorder_tensor_arrays=False to leave them as they are."
         )
         sizes = array.shape(t)
         together = math.equal(sizes[1], self._batch_size * self._beam_width)

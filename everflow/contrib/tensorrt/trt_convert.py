@@ -78,7 +78,7 @@ class TrtGraphConverter:
         if given["input_graph_def"] is None and given["input_saved_model_dir"] is None:
             raise ValueError("Give input_graph_def or input_saved_model_dir")
         if given["input_graph_def"] is not None and given["input_saved_model_dir"] is not None:
-            raise ValueError("Give one of input_graph_def and input_saved_model_dir, and not both")
+            raise ValueError("A graph is given twice: leave out input_graph_def or the folder, input_saved_model_dir")
         _check_mode(given["precision_mode"])
         self._given = given
         self._tags = given["input_saved_model_tags"] or [tag_constants.SERVING]

@@ -72,7 +72,7 @@ def _padded(sequences, num_unroll):
 
     def check(other):
         same = math.equal(other, length)
-        words = ["All sequence lengths must match, but received lengths: ", as_string(lengths)]
+        words = ["Sequences of one example are equally long, and these are not: ", as_string(lengths)]
         return Assert(same, [string_join(words)])
 
     checks = [check(other) for other in lengths]

@@ -101,7 +101,12 @@ class SequenceQueueingStateSaver:
         for name, value in self._sequences.items():
             self._sequences[name] = check_dimensions(value, [self._padded_length], f"sorted_sequences_{name}")
         fits = math.less_equal(self._length, self._padded_length)
-        message = ["Input length should be <= than length from sequences:", self._length, " vs. ", self._padded_length]
+        message = [
+            "The given length is more than the padded sequences have:",
+            self._length,
+            " vs. ",
+            self._padded_length,
+        ]
         with control_dependencies([Assert(fits, message)]):
             self._length = array.identity(self._length)
 

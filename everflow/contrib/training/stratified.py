@@ -84,12 +84,12 @@ def _checked(tensors, labels, init_probs, target_probs):
 def _acceptance(init_probs, target_probs):
     """How likely to accept an example of each class: the class that is most wanting always."""
     possible = math.reduce_all(math.logical_or(math.not_equal(init_probs, 0), math.equal(target_probs, 0)))
-    message = "All classes with zero initial probability must also have zero target probability: "
+    message = "A class that never comes (initial probability 0) can't be sampled: "
     check = Assert(possible, [message, init_probs, target_probs])
     init_probs = with_dependencies([check], init_probs)
     ratios = target_probs / init_probs
     ratios = array.where_v2(math.is_nan(ratios), array.zeros_like(ratios), ratios)
     accept = ratios / math.reduce_max(ratios)
     rejected = math.reduce_sum((1.0 - accept) * init_probs)
-    message = "Proportion of examples rejected by sampler is high."
+    message = "More than half of the examples are rejected."
     return cond(math.less(rejected, 0.5), lambda: accept, lambda: Print(accept, [accept], message=message, first_n=10))

@@ -76,7 +76,7 @@ class _RemoteDataset(DatasetV1Adapter):
 def replicate(dataset, devices):
     """The dataset on each of some devices, by their names; where it is there already, it is the dataset itself."""
     if not isinstance(dataset, Dataset):
-        raise TypeError(f"`dataset` must be a `tf.data.Dataset` object, not {dataset!r}")
+        raise TypeError(f"Pass a tf.data.Dataset to replicate, not {dataset!r}")
     there = "" if executing_eagerly() else dataset._variant_tensor.device
     datasets = {name: dataset for name in devices if name == there}
     remote = [name for name in devices if name not in datasets]

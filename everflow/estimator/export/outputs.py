@@ -175,7 +175,7 @@ def _metric_outputs(metrics):
         if not isinstance(value, (Tensor, Variable)):
             raise ValueError(f"metrics output value must be a Tensor; got {value!r} for {key}.")
         if not isinstance(update, (Tensor, Variable, Operation)):
-            raise ValueError(f"metrics update_op must be a Tensor or Operation; got {update!r} for {key}.")
+            raise ValueError(f"The update_op of metric {key} must be a Tensor or Operation, not {update!r}.")
         named[f"{key}/value"] = value
         named[f"{key}/update_op"] = _after(update) if isinstance(update, Operation) else update
     return named

@@ -152,9 +152,7 @@ def normalize_data_format(value):
         value = image_data_format()
     data_format = value.lower()
     if data_format not in _IMAGE_FORMATS:
-        raise ValueError(
-            f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {value!r}'
-        )
+        raise ValueError(f'`data_format` is "channels_first" or "channels_last", not {value!r}')
     return data_format
 
 

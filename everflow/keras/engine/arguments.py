@@ -72,7 +72,8 @@ def channels(layer, input_shape):
     found = shape.size(1 if layer.data_format == "channels_first" else -1)
     if found is None:
         raise ValueError(
-            f"The channel dimension of the inputs should be defined. Found `None` in {shape}, of which {layer.name} can't make weights."
+            f"The channel dimension of the inputs of {layer.name} is None, and it makes weights for each channel: "
+            f"their shape is {shape}. Give that dimension a size."
         )
     return found
 

@@ -318,7 +318,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
         if not self.__dict__.pop("_type_is_default", False):
             return
         logging.warn(
-            f"Layer {self.name} casts an input from dtype {given} to the layer's dtype of {self._dtype}, as layers of "
+            f"Layer {self.name} casts an input of {given} to its own dtype, {self._dtype}, as layers of "
             f"TensorFlow 2 do. The layer has dtype {self._dtype} because nothing else was said, and that is `floatx()`: make it "
             f"with dtype='{given}' to have it compute in that, or with autocast=False to leave inputs as they are."
         )
@@ -543,8 +543,8 @@ def resolve_trainable(trainable, synchronization):
     if synchronization == VariableSynchronization.ON_READ:
         if trainable:
             raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables, as each replica "
-                "has a value of its own: make it with trainable=False."
+                "A variable with VariableSynchronization.ON_READ has a value in each replica, and can't be trained: "
+                "make it with trainable=False."
             )
         return False
     return True if trainable is None else trainable

@@ -95,7 +95,7 @@ def _misfit(spec, tensor):
     rank = shape.rank
     if rank is None:
         if spec.ndim is not None or spec.min_ndim is not None or spec.max_ndim is not None:
-            return "its rank is undefined, but the layer requires a defined rank."
+            return "its rank is undefined, and the layer wants to know it: set the shape of the input."
         return None
     sizes = shape.as_list()
     if spec.ndim is not None and rank != spec.ndim:

@@ -18,11 +18,11 @@ def cut(samples, steps, batch_size, may_end_short):
     if steps is None:
         size = batch_size or min(samples, _DEFAULT_BATCH)
         if samples % size and not may_end_short:
-            raise ValueError(f"The number of samples {samples} is not divisible by batch size {size}.")
+            raise ValueError(f"There are {samples} samples, which is not divisible by batch size {size}.")
         return -(-samples // size), size
     if batch_size is None:
         if samples % steps:
-            raise ValueError(f"The number of samples {samples} is not divisible by steps {steps}.")
+            raise ValueError(f"There are {samples} samples, which is not divisible by steps, {steps}.")
         return steps, samples // steps
     if samples < steps * batch_size:
         raise ValueError(f"{steps} steps of {batch_size} need more samples than there are: {samples}.")

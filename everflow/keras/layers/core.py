@@ -329,7 +329,7 @@ class Dense(ConfiguredLayer):
         dtype = dtypes.as_dtype(self.dtype or K.floatx())
         if not (dtype.is_floating or dtype.is_complex):
             raise TypeError(
-                f"Unable to build `Dense` layer with non-floating point dtype {dtype}, which {self.name} has."
+                f"Unable to build `Dense` layer {self.name}: its dtype is {dtype}, and has to be floating or complex."
             )
         depth = self._depth(TensorShape(input_shape))
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
@@ -355,15 +355,13 @@ class Dense(ConfiguredLayer):
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape.size(-1) is None:
-            raise ValueError(
-                f"The innermost dimension of input_shape must be defined, and {self.name} is given {shape}."
-            )
+            raise ValueError(f"{self.name} needs the innermost dimension of input_shape, and is given {shape}.")
         return shape[:-1].concatenate(self.units)
 
     def _depth(self, shape):
         if shape.size(-1) is None:
             raise ValueError(
-                f"The last dimension of the inputs to `Dense` should be defined. Found `None` in {shape}, for {self.name}."
+                f"The `Dense` layer {self.name} has to know the last dimension of its input, and is given {shape}."
             )
         return shape.size(-1)
 

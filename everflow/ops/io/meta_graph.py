@@ -168,7 +168,8 @@ def _without_other_savers(graph_def, saver_def):
 def refuse_when_eager():
     if executing_eagerly():
         raise RuntimeError(
-            "Meta graphs are not supported when eager execution is enabled: use tf.train.Checkpoint or tf.saved_model.save"
+            "Meta graphs are of graphs, and thus not supported when eager execution is enabled: save with "
+            "tf.train.Checkpoint or tf.saved_model.save"
         )
 
 

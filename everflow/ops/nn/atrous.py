@@ -43,7 +43,9 @@ def _check_strides_and_rates(strides, rates):
     if any(stride < 1 for stride in strides):
         raise ValueError("strides must be positive")
     if any(s > 1 for s in strides) and any(r > 1 for r in rates):
-        raise ValueError(f"strides > 1 not supported in conjunction with dilation_rate > 1; got {strides} and {rates}")
+        raise ValueError(
+            f"strides > 1 not supported in conjunction with dilation: they are {strides}, and its rates {rates}"
+        )
 
 
 def _spatial_part(value, spatial: int, channels_first: bool, name: str) -> list[int]:

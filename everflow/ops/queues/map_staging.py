@@ -52,7 +52,7 @@ class MapStagingArea(StagingArea):
                 raise ValueError(f"The components are called {self._names}; got {sorted(vals)}")
             places, vals = [self._names.index(name) for name in chosen], list(chosen.values())
         elif indices is None:
-            raise ValueError("Indices must be supplied when inserting a list of tensors")
+            raise ValueError("Tensors in a list need `indices` that say which components they are; or pass a dict")
         else:
             places = list(indices)
             if len(places) != len(vals):

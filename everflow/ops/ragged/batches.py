@@ -38,17 +38,23 @@ def _gathered(params, indices, kind):
         if params.shape.rank is None:
             raise ValueError("batch_gather wants params of known rank")
         if params.shape.rank < indices.shape.rank:
-            raise ValueError("batch shape from indices does not match params shape")
+            raise ValueError(
+                f"indices of rank {indices.shape.rank} have a batch shape that params don't have: {params.shape}"
+            )
         params = RaggedTensor.from_tensor(params, row_splits_dtype=kind)
     if not isinstance(indices, RaggedTensor):
         if indices.shape.rank > 2:
-            raise ValueError("batch shape from indices does not match params shape")
+            raise ValueError(
+                f"indices of rank {indices.shape.rank} have a batch shape that params don't have: {params.shape}"
+            )
         starts = array.expand_dims(params.row_starts(), 1)
         return gather(params.values, math.cast(indices, kind) + starts)
     params.shape.dims[0].assert_is_compatible_with(indices.shape.dims[0])
     if indices.shape.rank > 2:
         if params.shape.rank is not None and params.shape.rank < indices.shape.rank:
-            raise ValueError("batch shape from indices does not match params shape")
+            raise ValueError(
+                f"indices of rank {indices.shape.rank} have a batch shape that params don't have: {params.shape}"
+            )
         check = assert_equal(params.row_splits, indices.row_splits)
         with control_dependencies([check]):
             return indices.with_values(batch_gather(params.values, indices.values))

@@ -177,7 +177,9 @@ class RaggedTensorDynamicShape:
             splits = array.stack([0, self.num_slices_in_dimension(axis)])
         else:
             if axis == 0:
-                raise ValueError("Unable to broadcast: outermost dimension must be uniform.")
+                raise ValueError(
+                    "Only inner dimensions can be broadcast to rows of several lengths, not the outermost."
+                )
             repeats = lengths
             splits = math.range(array.size(lengths, out_type=self.dim_size_dtype) + 1)
         sizes = [*self._partitioned[:axis], lengths]

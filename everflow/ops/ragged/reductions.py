@@ -95,7 +95,7 @@ def _reduced(reduction, rt, axis):
             raise TypeError(f"axis must be an int or a list of them, not a scalar tensor: {axis}")
         axis = constant_value(axis)
         if axis is None:
-            raise ValueError("axis must be known at graph construction time.")
+            raise ValueError("The axis of a ragged reduction has to be a constant, as the graph is made for it.")
         axis = axis.tolist()
     if axis is None:
         return reduction.dense(rt.flat_values if isinstance(rt, RaggedTensor) else rt, None)

@@ -15,8 +15,8 @@ from everflow.ops.linalg.decompositions import cholesky, eye, matrix_solve
 
 _ADVICE = (
     "filtering is unstable where variances are far apart or nearly zero: change "
-    "filtering_maximum_posterior_variance_ratio or filtering_minimum_posterior_variance of the "
-    "StateSpaceModelConfiguration, or the transition matrix"
+    "filtering_maximum_posterior_variance_ratio, filtering_minimum_posterior_variance (both in "
+    "StateSpaceModelConfiguration) or the transition matrix"
 )
 
 

@@ -58,7 +58,7 @@ class _Made(type):
                 raise TypeError(f"input needs to be a Tensor: {tensor}")
         for control in control_inputs or ():
             if not isinstance(control, (framework.Operation, framework.Tensor, IndexedSlices)):
-                raise TypeError(f"Control input must be an Operation, a Tensor or slices, got {control!r}")
+                raise TypeError(f"Control input must be an op, a tensor or slices, not {control!r}")
         values = {key: attributes.from_proto(value) for key, value in node_def.attr.items()}
         with g.as_default(), g.control_dependencies(None), g.control_dependencies(control_inputs or []):
             with g._original_op(original_op):

@@ -237,7 +237,7 @@ def partial_shape_to_tensor(shape_like):
     except (TypeError, ValueError):
         made = convert_to_tensor(shape_like)
         if made.shape.rank is not None and made.shape.rank != 1:
-            raise ValueError(f"The given shape {shape_like} must be a 1-D tensor, not {made.shape}") from None
+            raise ValueError(f"A shape is a vector, and {shape_like} has shape {made.shape}") from None
         if made.dtype is not dtypes.int64:
             raise TypeError(
                 f"The given shape {shape_like} must be a tensor of int64, not of {made.dtype.name}"

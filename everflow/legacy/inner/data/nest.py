@@ -12,14 +12,14 @@ flatten = elements.flatten
 def assert_same_structure(nest1, nest2, check_types=True):
     """ValueError where two nests differ in structure; TypeError where their containers do, unless told otherwise."""
     if is_sequence(nest1) != is_sequence(nest2):
-        raise ValueError(f"The two structures don't have the same nested structure: {nest1} and {nest2}")
+        raise ValueError(f"These don't have the same nested structure: {nest1} and {nest2}")
     if not is_sequence(nest1):
         return
     are_mappings = isinstance(nest1, Mapping) and isinstance(nest2, Mapping)
     if check_types and type(nest1) is not type(nest2) and not are_mappings:
-        raise TypeError(f"The two structures don't have the same sequence type: {type(nest1)} and {type(nest2)}")
+        raise TypeError(f"These don't have the same sequence type: {type(nest1)} and {type(nest2)}")
     if len(parts_of(nest1)) != len(parts_of(nest2)):
-        raise ValueError(f"The two structures don't have the same number of parts: {nest1} and {nest2}")
+        raise ValueError(f"These don't have the same number of parts: {nest1} and {nest2}")
     if are_mappings and set(nest1) != set(nest2):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(nest1)} and {list(nest2)}")
     for a, b in zip(parts_of(nest1), parts_of(nest2)):
@@ -56,7 +56,7 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True):
     if not is_sequence(input_tree):
         raise TypeError(f"{shallow_tree} is nested, and {input_tree} is not")
     if check_types and not isinstance(input_tree, type(shallow_tree)):
-        raise TypeError(f"The two structures don't have the same type: {type(shallow_tree)} and {type(input_tree)}")
+        raise TypeError(f"These don't have the same type: {type(shallow_tree)} and {type(input_tree)}")
     ours, others = parts_of(shallow_tree), parts_of(input_tree)
     if len(ours) != len(others):
         raise ValueError(f"One structure has {len(ours)} parts, the other one {len(others)}")

@@ -30,7 +30,7 @@ def type_spec_from_value(element, use_fallback=True):
         try:
             return structure.spec_of(value)
         except (TypeError, ValueError) as e:
-            raise TypeError(f"Could not build a TypeSpec for {value} with type {type(value).__name__}: {e}") from e
+            raise TypeError(f"No TypeSpec describes {value}, a {type(value).__name__}: {e}") from e
 
     return map_nest(leaf, element)
 
@@ -61,7 +61,7 @@ def convert_legacy_structure(output_types, output_shapes, output_classes):
             dynamic, inferred, *element = shape.as_list()
             return TensorArraySpec(TensorShape(element), dtype, dynamic, inferred)
         if not isinstance(kind, type) or not issubclass(kind, Tensor | structure.SparseTensor | structure.RaggedTensor):
-            raise TypeError(f"Could not build a structure for output class {kind}")
+            raise TypeError(f"Elements of a dataset can't be of class {kind}")
         return from_legacy(dtype, shape, kind)
 
     leaves = structure.flatten(output_classes)

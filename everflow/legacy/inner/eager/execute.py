@@ -149,7 +149,7 @@ def make_tensor(v: Any, arg_name: str) -> TensorProto:
         return v
     if isinstance(v, str):
         return text_format.Parse(v, TensorProto())
-    raise TypeError(f"Don't know how to convert {v!r} to a TensorProto for argument '{arg_name}'.")
+    raise TypeError(f"'{arg_name}' is a TensorProto or its text, not {v!r}.")
 
 
 def args_to_matching_eager(

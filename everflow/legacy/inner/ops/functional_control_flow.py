@@ -29,7 +29,7 @@ def cond_v2(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], 
 def indexed_case(branch_index: Any, branch_fns: Sequence[Callable[[], Any]], name: str = "indexed_case") -> Any:
     """`tf.switch_case` as a `Case`."""
     if isinstance(branch_index, int):
-        raise TypeError("branch_index must not be a Python int", branch_index)
+        raise TypeError(f"branch_index is a tensor; for the int {branch_index} call that branch yourself")
     with name_scope(name) as scope:
         return functional_case(convert_to_tensor(branch_index), branch_fns, scope)
 

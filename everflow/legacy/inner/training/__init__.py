@@ -86,9 +86,7 @@ def _get_var_info(var, prev_tensor_name=None):
         var = list(var)
     parts = [var] if isinstance(var, Variable) else var
     if not isinstance(parts, list) or not all(isinstance(part, Variable) for part in parts):
-        raise TypeError(
-            f"var MUST be one of the following: a Variable, a list of its parts or a PartitionedVariable, not {var!r}"
-        )
+        raise TypeError(f"var is a Variable, a list of the parts of one or a PartitionedVariable, not {var!r}")
     if len(named(parts)) != 1:
         raise TypeError(f"var has parts of several variables: {var}")
     return prev_tensor_name or _infer_var_name(parts), var
