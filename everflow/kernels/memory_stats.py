@@ -14,7 +14,7 @@ from everflow.kernels.registry import fresh
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def _process_bytes() -> int:
+def process_bytes() -> int:
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[1]) * _PAGE
@@ -30,7 +30,7 @@ def _total_bytes() -> int:
     return os.sysconf("SC_PHYS_PAGES") * _PAGE
 
 
-_ON_CPU = {"BytesInUse": _process_bytes, "MaxBytesInUse": _highest_process_bytes, "BytesLimit": _total_bytes}
+_ON_CPU = {"BytesInUse": process_bytes, "MaxBytesInUse": _highest_process_bytes, "BytesLimit": _total_bytes}
 
 
 def _reading(on_cpu: Callable[..., int]) -> Callable[..., torch.Tensor]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import resource
 from collections.abc import Callable
 from typing import Any
+
+from everflow.kernels.memory_stats import process_bytes
 
 
 def memory_profiler_is_available() -> bool:
@@ -21,10 +22,11 @@ def assert_no_leak(f: Callable[[], Any], num_iters: int = 100000, increase_thres
     for _ in range(max(num_iters // 10, 1)):
         f()
     gc.collect()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = process_bytes()
     for _ in range(num_iters):
         f()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    gc.collect()
+    grown = (process_bytes() - before) / 2**20
     if grown >= increase_threshold_absolute_mb:
         raise AssertionError(
             f"{num_iters} calls took {grown:.1f} MB more memory, where less than {increase_threshold_absolute_mb} is expected"
