@@ -15,8 +15,7 @@ class TPUContext:
 
     def __init__(self, internal_ctx, input_device=None, invocation_index=None, call_from_input_fn=True):
         self._internal_ctx = internal_ctx
-        self._input_device = input_device
-        self._invocation_index = invocation_index
+        self._input_device, self._invocation_index = input_device, invocation_index
         self._call_from_input_fn = call_from_input_fn
 
     def current_input_fn_deployment(self):

@@ -97,8 +97,7 @@ class ResolutionCycleModel(CycleStateSpaceModel):
     ):
         if num_latent_values % 2 != 1:
             raise ValueError(f"Interpolation needs an odd number of values, not num_latent_values={num_latent_values}")
-        self._num_latent_values = num_latent_values
-        self._true_periodicity = periodicity
+        self._num_latent_values, self._true_periodicity = num_latent_values, periodicity
         self._near_integer_threshold = near_integer_threshold
         # A whole turn is one through the values that are kept.
         super().__init__(periodicity=num_latent_values, configuration=configuration)

@@ -211,11 +211,9 @@ class StateSpaceModel(SequentialTimeSeriesModel):
 
     def get_start_state(self):
         """(mean, covariance, time) of the state before anything was seen."""
-        if self._input_statistics is not None:
-            start_time = self._input_statistics.start_time
-        else:
-            start_time = array.zeros([], dtype=dtypes.int64)
-        return self.prior_state_mean, self.prior_state_var, start_time - 1
+        known = self._input_statistics
+        first = array.zeros([], dtype=dtypes.int64) if known is None else known.start_time
+        return self.prior_state_mean, self.prior_state_var, first - 1
 
     def get_features_for_timesteps(self, timesteps):
         """Features of times that the model makes itself: none."""
@@ -243,9 +241,8 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         mean, covariance, last_times = state
         gap = math.maximum(current_times - last_times, 0)
         transitions, noises = self._cached_transition_powers_and_sums(gap)
-        mean = self._kalman_filter.predict_state_mean(mean, transitions)
-        covariance = self._kalman_filter.predict_state_var(covariance, transitions, noises)
-        return mean, covariance, last_times + gap
+        moved = self._kalman_filter.predict_state_mean(mean, transitions)
+        return moved, self._kalman_filter.predict_state_var(covariance, transitions, noises), last_times + gap
 
     def _prediction_step(self, current_times, state):
         mean, covariance, last_times = state
@@ -317,10 +314,13 @@ class StateSpaceModel(SequentialTimeSeriesModel):
     # Further features.
 
     def _exogenous_input_step(self, current_times, current_exogenous_regressors, state):
-        if self._configuration.exogenous_noise_decreases:
-            state = self._exogenous_noise_decreasing(current_times, current_exogenous_regressors, state)
-        if self._configuration.exogenous_noise_increases:
-            state = self._exogenous_noise_increasing(current_times, current_exogenous_regressors, state)
+        settings = self._configuration
+        ways = {
+            self._exogenous_noise_decreasing: settings.exogenous_noise_decreases,
+            self._exogenous_noise_increasing: settings.exogenous_noise_increases,
+        }
+        for way in (way for way, wanted in ways.items() if wanted):
+            state = way(current_times, current_exogenous_regressors, state)
         return state
 
     def _exogenous_noise_decreasing(self, current_times, exogenous_values, state):
