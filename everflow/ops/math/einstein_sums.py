@@ -129,8 +129,8 @@ def _contract(t0, labels0, t1, labels1, summed):
         return raw.Mul(t0, t1), result_labels
     batch, rows, columns = len(shared), len(only0), len(only1)
     sizes0 = _sizes(t0)
-    inner_size = _product(sizes0[batch + rows :])
-    t0 = _reshaped(t0, [*sizes0[:batch], _product(sizes0[batch : batch + rows]), inner_size])
+    kept_size, inner_size = _product(sizes0[batch : batch + rows]), _product(sizes0[batch + rows :])
+    t0 = _reshaped(t0, [*sizes0[:batch], kept_size, inner_size])
     sizes1 = _sizes(t1)
     t1 = _reshaped(t1, [*sizes1[:batch], inner_size, _product(sizes1[batch + len(inner) :])])
     product = math_matrix.matmul(t0, t1)
