@@ -111,8 +111,8 @@ def get_default_graph() -> Graph:
 
 
 def drawn_graph() -> Graph:
-    """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is an
-    empty graph then.
+    """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is the
+    graph around then, or an empty one.
 
     Returns:
         A Graph.

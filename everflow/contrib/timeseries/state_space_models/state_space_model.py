@@ -315,12 +315,12 @@ class StateSpaceModel(SequentialTimeSeriesModel):
 
     def _exogenous_input_step(self, current_times, current_exogenous_regressors, state):
         settings = self._configuration
-        ways = {
-            self._exogenous_noise_decreasing: settings.exogenous_noise_decreases,
-            self._exogenous_noise_increasing: settings.exogenous_noise_increases,
-        }
-        for way in (way for way, wanted in ways.items() if wanted):
-            state = way(current_times, current_exogenous_regressors, state)
+        for wanted, way in (
+            (settings.exogenous_noise_decreases, self._exogenous_noise_decreasing),
+            (settings.exogenous_noise_increases, self._exogenous_noise_increasing),
+        ):
+            if wanted:
+                state = way(current_times, current_exogenous_regressors, state)
         return state
 
     def _exogenous_noise_decreasing(self, current_times, exogenous_values, state):
