@@ -135,11 +135,39 @@ def watch_options_of(watch_fn, fetches, feeds):
 
 
 def add_watches(options, graph, watched, urls):
+    """Put what WatchOptions say into the options of a run."""
     settings = {name: getattr(watched, name) for name in vars(WatchOptions())}
     watch_graph(options, graph, **settings, debug_urls=urls, reset_disk_byte_usage=True)
 
 
-class DumpingDebugWrapperSession(BaseDebugWrapperSession):
+class NonInteractiveDebugWrapperSession(BaseDebugWrapperSession):
+    """A session whose runs are dumped as `watch_fn(fetches, feeds)` says, to where `prepare_run_debug_urls` says."""
+
+    def __init__(self, sess, watch_fn=None, thread_name_filter=None, pass_through_operrors=False):
+        super().__init__(sess, thread_name_filter, pass_through_operrors)
+        self._watch_fn = _checked_watch_fn(watch_fn)
+
+    def prepare_run_debug_urls(self, fetches, feed_dict):
+        """Where the dumps of a run go: a URL or a list of them."""
+        raise NotImplementedError(f"{type(self).__name__} does not say where its dumps go")
+
+    def watched_options(self, options, graph, fetches, feed_dict):
+        """Put the watches of a run into its options."""
+        watched = watch_options_of(self._watch_fn, fetches, feed_dict)
+        add_watches(options, graph, watched, self.prepare_run_debug_urls(fetches, feed_dict))
+        return options
+
+    def invoke_run(self, fetches, feed_dict, options, run_metadata):
+        self.watched_options(options, self.graph, fetches, feed_dict)
+        try:
+            return super().invoke_run(fetches, feed_dict, options, run_metadata)
+        except errors.OpError as e:
+            if self._pass_through_operrors:
+                raise
+            return e
+
+
+class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
     """A session that dumps the tensors of each run into a folder of its own, below `session_root`.
 
     `watch_fn(fetches, feeds)` returns WatchOptions for a run, to dump less than everything.
@@ -150,8 +178,7 @@ class DumpingDebugWrapperSession(BaseDebugWrapperSession):
     def __init__(
         self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None, log_usage=True
     ):
-        super().__init__(sess, thread_name_filter, pass_through_operrors)
-        self._watch_fn = _checked_watch_fn(watch_fn)
+        super().__init__(sess, watch_fn, thread_name_filter, pass_through_operrors)
         self._session_root = new_root("session_root", session_root)
 
     def prepare_run_debug_urls(self, fetches, feed_dict):
@@ -161,16 +188,6 @@ class DumpingDebugWrapperSession(BaseDebugWrapperSession):
         _write_info(os.path.join(folder, FETCHES_FILE), repr(fetches))
         _write_info(os.path.join(folder, FEEDS_FILE), repr(feed_dict.keys()) if feed_dict else "")
         return [f"file://{folder}"]
-
-    def invoke_run(self, fetches, feed_dict, options, run_metadata):
-        watched = watch_options_of(self._watch_fn, fetches, feed_dict)
-        add_watches(options, self.graph, watched, self.prepare_run_debug_urls(fetches, feed_dict))
-        try:
-            return super().invoke_run(fetches, feed_dict, options, run_metadata)
-        except errors.OpError as e:
-            if self._pass_through_operrors:
-                raise
-            return e
 
 
 def _checked_watch_fn(watch_fn):
@@ -196,25 +213,36 @@ def _write_info(path, text):
         f.write(event.SerializeToString())
 
 
-class DumpingDebugHook(SessionRunHook):
-    """A hook of monitored sessions and estimators that dumps the tensors of each run."""
+class DebugHook(SessionRunHook):
+    """A hook of monitored sessions and estimators that does to each run what a wrapper of sessions does."""
 
-    def __init__(self, session_root, watch_fn=None, thread_name_filter=None, log_usage=True):
-        self._session_root = session_root
-        self._watch_fn = _checked_watch_fn(watch_fn)
-        self._thread_name_filter = thread_name_filter
+    def __init__(self):
         self._wrapper = None
+
+    def _wrapped(self, session):
+        """The wrapper around a session."""
+        raise NotImplementedError
 
     def before_run(self, run_context):
         if self._wrapper is None:
-            chosen = {"watch_fn": self._watch_fn, "thread_name_filter": self._thread_name_filter}
-            self._wrapper = DumpingDebugWrapperSession(run_context.session, self._session_root, **chosen)
+            self._wrapper = self._wrapped(run_context.session)
         self._wrapper.increment_run_call_count()
         args = run_context.original_args
         if not self._wrapper._this_thread_counts():
             return SessionRunArgs(None)
-        options = config_pb2.RunOptions()
-        watched = watch_options_of(self._watch_fn, args.fetches, args.feed_dict)
-        urls = self._wrapper.prepare_run_debug_urls(args.fetches, args.feed_dict)
-        add_watches(options, run_context.session.graph, watched, urls)
+        graph = run_context.session.graph
+        options = self._wrapper.watched_options(config_pb2.RunOptions(), graph, args.fetches, args.feed_dict)
         return SessionRunArgs(None, feed_dict=None, options=options)
+
+
+class DumpingDebugHook(DebugHook):
+    """A hook of monitored sessions and estimators that dumps the tensors of each run."""
+
+    def __init__(self, session_root, watch_fn=None, thread_name_filter=None, log_usage=True):
+        super().__init__()
+        self._session_root = session_root
+        self._watch_fn = _checked_watch_fn(watch_fn)
+        self._thread_name_filter = thread_name_filter
+
+    def _wrapped(self, session):
+        return DumpingDebugWrapperSession(session, self._session_root, self._watch_fn, self._thread_name_filter)

@@ -79,7 +79,8 @@ python.debug.cli      command_parser                     : legacy.inner.debug.co
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
-python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
+python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
+python.debug.lib      source_remote                      : debug.tracebacks
 python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import functools
 import itertools
 import os
@@ -129,6 +131,7 @@ class LocalExecutor:
         self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
         self._functions: Functions | None = None
+        self._watched_runs: collections.Counter[tuple[Any, ...]] = collections.Counter()
         self._device_names = device_names
         # These are made before the first plan.
         self._placer: Placer = None  # type: ignore[assignment]
@@ -274,16 +277,20 @@ class LocalExecutor:
         plan = prepared.plan
         from everflow.runtime.plan.partition import cut, partition_graphs  # builds on this module
 
-        trace = None
+        trace = dumps = None
         if options is not None and options.debug_options.debug_tensor_watch_opts:
-            dumps = debug_dumps.DebugDumps(options.debug_options)
+            watched = options.debug_options.SerializeToString(deterministic=True), tuple(fetches), tuple(tensors)
+            dumps = debug_dumps.DebugDumps(options.debug_options, self._watched_runs[watched])
+            self._watched_runs[watched] += 1
             plan = self.compile(fetches, tensors, recorder=_in_turn(dumps.record, *checks), as_drawn=True)
-            dumps.write_graphs(partition_graphs(plan.devices), fetches, tensors)
         elif options is not None and options.trace_level > 0 and run_metadata is not None:
             trace = tracing.StepTrace()
             plan = self.compile(fetches, tensors, recorder=_in_turn(trace.record, *checks))
         start = time.time()
-        results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout)
+        with dumps or contextlib.nullcontext():
+            if dumps is not None:
+                dumps.write_graphs(partition_graphs(plan.devices), fetches, tensors)
+            results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout)
         if trace is not None and not trace.records:
             # All was known beforehand, so there is nothing to show but how it was drawn: constants, which run again.
             plan = self.compile(fetches, tensors, recorder=_in_turn(trace.record, *checks), as_drawn=True)

@@ -170,5 +170,5 @@ def test_roots_must_be_new(graph, tmp_path):
         tf_debug.DebugDumpDir(str(tmp_path / "nowhere"))
     with pytest.raises(tf.errors.UnimplementedError):
         options = tf.RunOptions()
-        tf_debug.add_debug_tensor_watch(options, "log", debug_urls="grpc://localhost:1")
+        tf_debug.add_debug_tensor_watch(options, "log", debug_urls="ftp://localhost")
         session(graph).run("total:0", {"x:0": [1.0, 1.0, 1.0]}, options=options)

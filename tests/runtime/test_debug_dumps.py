@@ -84,7 +84,7 @@ def test_all_tensors_at_once_but_no_handles(tmp_path):
 @pytest.mark.parametrize(
     ("watch", "urls", "words"),
     [
-        (("u", 0, ["DebugIdentity"]), ["grpc://localhost:1"], "file:// only"),
+        (("u", 0, ["DebugIdentity"]), ["ftp://localhost"], "file:// and grpc://"),
         (("u", 0, ["NoSuchOp"]), None, "'NoSuchOp'"),
     ],
 )

@@ -4,42 +4,20 @@ called, and how one comes from a node to those before it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
 
+from everflow.debug.run_keys import (  # noqa: F401  names of common
+    GRPC_URL_PREFIX,
+    RunKey,
+    get_flattened_names,
+    get_graph_element_name,
+    get_run_key,
+)
 from everflow.debug.structure import reconstruct_non_debug_graph_def  # noqa: F401  a name of debug_graphs
 
-GRPC_URL_PREFIX = "grpc://"
 _COPY, _DEBUG = "__copy_", "__dbg_"
 _DEBUG_NODE = re.compile(r"__dbg_(.+):(\d+)_(\d+)_([^_]+)")
-
-
-class RunKey(NamedTuple):
-    """What is fed and fetched in a run."""
-
-    feed_names: Any
-    fetch_names: Any
-
-
-def get_graph_element_name(elem: Any) -> str:
-    """The name of a tensor, operation or variable; of other things what they are as text."""
-    return str(getattr(elem, "name", elem))
-
-
-def get_flattened_names(feeds_or_fetches: Any) -> list[str]:
-    """The names in a nest: of a dictionary those of its values."""
-    if isinstance(feeds_or_fetches, Mapping):
-        feeds_or_fetches = list(feeds_or_fetches.values())
-    if isinstance(feeds_or_fetches, (list, tuple)):
-        return [name for part in feeds_or_fetches for name in get_flattened_names(part)]
-    return [get_graph_element_name(feeds_or_fetches)]
-
-
-def get_run_key(feed_dict: Any, fetches: Any) -> str:
-    """What tells runs apart, as JSON."""
-    return json.dumps(RunKey(get_flattened_names(feed_dict), get_flattened_names(fetches)))
 
 
 def parse_node_or_tensor_name(name: str) -> tuple[str, int | None]:
