@@ -411,6 +411,7 @@ python.tools          strip_unused strip_unused_lib      : tools.strip_unused
 lite                  python                             : lite
 lite.python           lite convert                       : lite.converter lite.options lite
 lite.python           interpreter                        : lite.interpreter
+lite.experimental.microfrontend.python.ops audio_microfrontend_op : lite.microfrontend
 lite.python           lite_constants                     : lite.constants
 lite.python           op_hint                            : lite.op_hints
 lite.python           tflite_convert                     : tools.tflite_convert

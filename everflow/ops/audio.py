@@ -87,3 +87,16 @@ def _mfcc_shape(op):
     spectrogram = _of_rank(op.inputs[0], 3)
     _of_rank(op.inputs[1], 0)
     return TensorShape([spectrogram[0], spectrogram[1], op.attrs["dct_coefficient_count"]])
+
+
+@shape_rule("AudioMicrofrontend")
+def _microfrontend_shape(op):
+    samples = _of_rank(op.inputs[0], 1).size(0)
+    attrs = op.attrs
+    size, step = (attrs[name] * attrs["sample_rate"] // 1000 for name in ("window_size", "window_step"))
+    if step < 1 or attrs["frame_stride"] < 1:
+        raise ValueError("window_step and frame_stride must be positive: frames would begin at the same sample")
+    # TensorFlow takes an unknown number of samples for none; the graph says the same.
+    frames = max(0, (samples - size) // step + 1) if samples is not None else 0
+    context = 1 + attrs["left_context"] + attrs["right_context"]
+    return TensorShape([-(-frames // attrs["frame_stride"]), attrs["num_channels"] * context])
