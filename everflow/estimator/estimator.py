@@ -284,6 +284,10 @@ class Estimator:
             write_checkpoint_path(output_dir, results[GLOBAL_STEP], checkpoint_path)
         return results
 
+    def _evaluated(self, spec):
+        """{name: metric} of an evaluation."""
+        return with_loss_metric(spec.eval_metric_ops, spec.loss)
+
     def _evaluate_build_graph(self, input_fn, hooks=None, checkpoint_path=None):
         """Draw the model for evaluation; (scaffold, update op, values by name, hooks)."""
         graph = get_default_graph()
@@ -291,7 +295,7 @@ class Estimator:
         self._create_and_assert_global_step(graph)
         features, labels, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.EVAL))
         spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        values, update_op = values_and_update(with_loss_metric(spec.eval_metric_ops, spec.loss))
+        values, update_op = values_and_update(self._evaluated(spec))
         values[GLOBAL_STEP] = get_global_step()
         self._warm_start_without(checkpoint_path)
         return spec.scaffold, update_op, values, [*input_hooks, *(hooks or ()), *spec.evaluation_hooks]
@@ -416,7 +420,7 @@ class Estimator:
 
     def _assert_members_are_not_overridden(self):
         """Canned estimators and programs add methods; what is here must keep its meaning."""
-        allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params"}
+        allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params", "_evaluated"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed
         below = [cls for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator]
         overridden = sorted(name for cls in below for name in vars(cls) if name in mine)

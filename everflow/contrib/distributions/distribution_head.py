@@ -31,7 +31,7 @@ class DistributionHead(RegressionHead):
     def _predictions(self, logits):
         return {PredictionKey.SCORES: self.distribution(logits).mean()}
 
-    def _losses(self, logits, labels):
+    def _losses(self, logits, labels, name):
         distribution = self.distribution(logits)
         # One label a row, as the distribution is expected to have one event a row.
         labels = math.cast(labels, dtypes.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.contrib.layers import real_valued_column
-from everflow.contrib.learn.heads import multi_class_head
+from everflow.contrib.learn.class_heads import multi_class_head
 from everflow.contrib.learn.linear import _Linear
 from everflow.contrib.learn.predictors import TellsClasses
 from everflow.ops import array

@@ -3,6 +3,7 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.contrib.learn import datasets, learn_runner, monitors, preprocessing, utils
+from everflow.contrib.learn.class_heads import multi_class_head, multi_label_head
 from everflow.contrib.learn.column_inference import (
     infer_real_valued_columns_from_input,
     infer_real_valued_columns_from_input_fn,
@@ -29,8 +30,6 @@ from everflow.contrib.learn.graph_io import (
 )
 from everflow.contrib.learn.heads import (
     Head,
-    multi_class_head,
-    multi_label_head,
     no_op_train_fn,
     poisson_regression_head,
     regression_head,
@@ -43,7 +42,7 @@ from everflow.contrib.learn.model_ops import InputFnOps, ModeKeys, ModelFnOps, P
 from everflow.contrib.learn.run_config import RunConfig, TaskType
 from everflow.contrib.learn.serving import build_parsing_serving_input_fn
 from everflow.contrib.learn.svm import SVM
-from everflow.contrib.learn.svm_head import binary_svm_head, multi_head
+from everflow.contrib.learn.svm_head import binary_svm_head, loss_only_head, multi_head
 from everflow.contrib.learn.tables import (
     extract_dask_data,
     extract_dask_labels,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from everflow.contrib import layers
+from everflow.contrib.learn.class_heads import CLASSIFIES, class_head
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
+from everflow.contrib.learn.heads import REGRESSES, number_head
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary

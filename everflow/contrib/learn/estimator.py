@@ -15,6 +15,7 @@ from everflow.contrib.learn.monitors import replace_monitors_with_hooks
 from everflow.contrib.learn.run_config import RunConfig
 from everflow.estimator import estimator as core
 from everflow.estimator.arguments import fn_args
+from everflow.estimator.evaluation_results import LOSS, with_loss_metric
 from everflow.estimator.export.receivers import ServingInputReceiver
 from everflow.framework import nest
 from everflow.framework.graph_keys import GraphKeys
@@ -55,6 +56,15 @@ class Evaluable(abc.ABC):
         """The loss and the metrics."""
 
 
+class _Core(core.Estimator):
+    """What trains and evaluates: where a head measures the loss by itself, that is the loss which is told."""
+
+    def _evaluated(self, spec):
+        told = {LOSS: spec.eval_metric_ops[LOSS]} if LOSS in spec.eval_metric_ops else {}
+        others = {name: metric for name, metric in spec.eval_metric_ops.items() if name not in told}
+        return {**with_loss_metric(others, spec.loss), **told}
+
+
 class BaseEstimator(Trainable, Evaluable):
     """What estimators have in common. Subclasses say how a model is drawn, in `_draw`."""
 
@@ -64,7 +74,7 @@ class BaseEstimator(Trainable, Evaluable):
         self._config = config or RunConfig()
         self._metrics = None
         self._labels_seen = self._features_seen = None
-        self._core = core.Estimator(self._spec, model_dir=model_dir, config=self._config)
+        self._core = _Core(self._spec, model_dir=model_dir, config=self._config)
 
     config = property(lambda self: self._core.config)
     model_dir = property(lambda self: self._core.model_dir)
@@ -90,7 +100,7 @@ class BaseEstimator(Trainable, Evaluable):
         if mode == ModeKeys.EVAL:
             extra = metric_ops(self._metrics, features, labels, ops.predictions)
             ops = ops._replace(eval_metric_ops={**(ops.eval_metric_ops or {}), **extra})
-        return ops.estimator_spec()
+        return ops.estimator_spec()._replace(eval_metric_ops=ops.eval_metric_ops or {})
 
     # --- fitting
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math as python_math
 
 from everflow.contrib import layers
+from everflow.contrib.learn.class_heads import CLASSIFIES, class_head
 from everflow.contrib.learn.dnn import features_by_name
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
+from everflow.contrib.learn.heads import REGRESSES, number_head
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.contrib.linear_optimizer.sdca_optimizer import BIAS, SDCAOptimizer, UpdateWeightsHook
@@ -85,7 +86,7 @@ class _Linear(BaseEstimator):
                 self._head._weight_column_name,
                 self._head.sdca_loss,
                 features,
-                self._head._labels(labels),
+                self._head.dual_labels(labels),
                 get_global_step(),
             )
             hook.set_parameters(model, train_op)

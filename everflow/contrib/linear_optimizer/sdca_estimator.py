@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.class_heads import multi_class_head
+from everflow.contrib.learn.heads import regression_head
 from everflow.contrib.learn.linear import _Linear
 from everflow.contrib.learn.predictors import TellsClasses, TellsScores
 from everflow.contrib.linear_optimizer.sdca_optimizer import SDCAOptimizer

@@ -78,6 +78,8 @@ def test_heads_together():
         labels = {"a": tf.constant([[1], [0]]), "b": tf.constant([[1.0], [2.0]])}
         ops = head.create_model_fn_ops({}, learn.ModeKeys.TRAIN, labels, learn.no_op_train_fn, tf.zeros([2, 2]))
         assert session.run(ops.loss) == pytest.approx(np.log(2) + 2 * 2.5)
-        assert {key[0] for key in ops.predictions} == {"one", "two"}
+        assert ops.predictions is None
+        shown = head.create_model_fn_ops({}, learn.ModeKeys.EVAL, labels, None, tf.zeros([2, 2]))
+        assert {key[0] for key in shown.predictions} == {"one", "two"}
     with pytest.raises(ValueError, match="head_name"):
         learn.multi_head([learn.regression_head(), learn.regression_head()])
