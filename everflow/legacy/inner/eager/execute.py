@@ -16,8 +16,11 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.legacy.inner.eager.backprop import _record_gradient as record_gradient
 from everflow.legacy.inner.eager.backprop import make_attr, op_attr_type
 from everflow.protos.tensor_pb2 import TensorProto
+
+__all__ = ["record_gradient"]
 
 
 def quick_execute(
