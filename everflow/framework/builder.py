@@ -417,6 +417,6 @@ def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Any]) -> 
     return output_kind(definition)(*parts)
 
 
-def output_kind(definition: OpDef) -> type:
+def output_kind(definition: OpDef) -> Callable[..., tuple[Any, ...]]:
     """The named tuple that an op type of several outputs gives."""
     return _result_tuple(definition.name, tuple(arg.name for arg in definition.outputs))

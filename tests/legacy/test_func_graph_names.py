@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow  # noqa: F401
+import tests.served  # noqa: F401
 from everflow.framework.functions import FuncGraph as FrameworkFuncGraph
 from everflow.ops.functions.defun import Defun
 

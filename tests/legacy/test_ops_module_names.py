@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow  # noqa: F401
+import tests.served  # noqa: F401
 from everflow.framework import errors
 from everflow.protos import op_def_pb2
 

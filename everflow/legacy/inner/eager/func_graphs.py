@@ -18,6 +18,7 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops import array
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
+from everflow.ops.functions.argument_specs import UnknownArgument
 from everflow.ops.functions.bodies import _MOST_KNOWN as _EAGER_CONST_THRESHOLD
 from everflow.ops.functions.bodies import SHARED, BodyGraph, returned
 from everflow.ops.functions.traced import UnliftableError
@@ -91,10 +92,6 @@ class FuncGraph(BodyGraph, metaclass=_AnyBody):
             if shape is not None:
                 stand_in._shape = TensorShape(shape)
         return stand_in
-
-
-class UnknownArgument:
-    """Stands in a signature for an argument that is no tensor and can't be written down."""
 
 
 def check_mutation(n1: Any, n2: Any) -> None:
