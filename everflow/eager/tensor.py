@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from everflow.framework import dtypes
-from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.kernels import tensors
@@ -121,9 +120,7 @@ class EagerTensor(Tensor):
     def _array(self) -> np.ndarray:
         """The value as an array that nobody may write to."""
         if self._dtype in WITHOUT_ARRAYS:
-            raise InvalidArgumentError(
-                None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array."
-            )
+            raise ValueError(f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array.")
         return tensors.to_numpy(self._value, self._dtype)
 
     def numpy(self) -> Any:
@@ -208,7 +205,8 @@ class EagerTensor(Tensor):
         if self._dtype in WITHOUT_ARRAYS:
             return "<unprintable>"
         array = self._array()
-        return show(array if array.ndim else array[()])
+        text = show(array if array.ndim else array[()])
+        return "\n" + text if "\n" in text else text  # so that columns are below each other
 
     def __str__(self) -> str:
         return f"tf.Tensor({self._text(_plain)}, shape={self.shape}, dtype={self._dtype.name})"

@@ -414,4 +414,9 @@ def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Any]) -> 
         count = len(arg_dtypes(arg, attrs))
         parts.append(list(outputs[position : position + count]) if arg.is_list else outputs[position])
         position += count
-    return _result_tuple(definition.name, tuple(arg.name for arg in definition.outputs))(*parts)
+    return output_kind(definition)(*parts)
+
+
+def output_kind(definition: OpDef) -> Callable[..., tuple[Any, ...]]:
+    """The named tuple that an op type of several outputs gives."""
+    return _result_tuple(definition.name, tuple(arg.name for arg in definition.outputs))

@@ -63,13 +63,13 @@ class FuncGraph(Graph):
         self._saving_errors: set[str] = set()
         self._functions = dict(outer_graph._functions)
         self._seed = outer_graph.seed
-        # Executing eagerly, `tf.device` says where the function runs, wherever that is when it is called.
-        self._device_stack = [] if outer_graph.executes else list(outer_graph._device_stack)
         self._container = outer_graph._container
         if collections is not None:
             self._collections = collections
 
     capture_by_value = property(lambda self: self._capture_by_value)
+    # Whether what makes a tensor of the graph around is drawn again here.
+    _copies_captured = capture_by_value
     captures = property(
         lambda self: list(self._captures.items()), doc="(tensor outside, what stands for it here) each."
     )
@@ -122,7 +122,7 @@ class FuncGraph(Graph):
         name: str,
         compute_device: bool = True,
     ) -> Operation:
-        inputs = [t if t.is_in(self) else self.capture(t, name) for t in inputs]
+        inputs = [t if t.is_in(self) else self.capture(t, consumer=name) for t in inputs]
         for arg, tensor in zip(definition.inputs, inputs, strict=False):
             if arg.is_list:
                 break
@@ -141,7 +141,7 @@ class FuncGraph(Graph):
             return tensor
         if tensor not in self._captures:
             self._check_not_inside(tensor)
-            if self._capture_by_value:
+            if self._copies_captured:
                 for needed in inputs_first(tensor, self._outside_inputs):
                     self._captures[needed] = self._copied(needed)
                 return self._captures[tensor]
@@ -169,7 +169,7 @@ class FuncGraph(Graph):
             graph = graph.outer_graph
 
     def _capture_name(self, tensor: Tensor, consumer: str | None) -> str:
-        return "placeholder"
+        return "Placeholder"
 
     def _outside_inputs(self, tensor: Tensor) -> list[Tensor]:
         """What has to be copied before a tensor can be."""

@@ -425,8 +425,10 @@ class Graph(GraphScopes):
     # --- files -----------------------------------------------------------------------------
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> graph_pb2.GraphDef:
-        """The graph as a GraphDef proto, of the nodes added since `from_version`."""
-        return self._as_graph_def(from_version, add_shapes)[0]
+        """The graph as a GraphDef proto. It is whole whatever `from_version` is, as TensorFlow has had it since its graphs
+        are C++ ones.
+        """
+        return self._as_graph_def(None, add_shapes)[0]
 
     def _as_graph_def(
         self,

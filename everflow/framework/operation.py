@@ -151,6 +151,8 @@ class Tensor:
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self._shape.rank is None else self._shape.as_list()
 
+    _c_api_shape = get_shape
+
     def _rank(self) -> int | None:
         return self.shape.rank
 
@@ -215,6 +217,9 @@ class Tensor:
         )
 
     def __iter__(self) -> Iterator[Any]:
+        yield from self._refuse_iteration()
+
+    def _refuse_iteration(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(
             f"iterating over `tf.Tensor` is not allowed in Graph execution: {self.name} has no value until it is run."
             " Use tf.unstack, tf.map_fn or tf.while_loop."

@@ -9,6 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from everflow.framework import dtypes
+from everflow.framework.errors import InternalError
+from everflow.framework.shapes import TensorShape
+from everflow.protos import attr_value_pb2
+
 if TYPE_CHECKING:
     from everflow.framework.control_dependencies import ControlDependencies
     from everflow.framework.operation import Colocation, DeviceScope, Operation, Tensor
@@ -35,6 +40,10 @@ def device_places(scopes: Sequence[DeviceScope]) -> list[Placed]:
 def colocation_places(colocations: Sequence[Colocation]) -> dict[str, Placed]:
     """{name of an operation that others go to: where that was asked for}."""
     return {each.op.name: Placed(None, *each.place) for each in reversed(colocations)}
+
+
+def _list_value(**values: Any) -> attr_value_pb2.AttrValue:
+    return attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(**values))
 
 
 class OperationMembers:
@@ -74,6 +83,28 @@ class OperationMembers:
     def _is_stateful(self: Any) -> bool:
         return self.definition.is_stateful
 
+    def _get_attr_type(self: Any, name: str) -> Any:
+        return self.get_attr(name)
+
+    def _set_func_attr(self: Any, attr_name: str, func_name: str) -> None:
+        """Set an attribute that names a function."""
+        self._set_attr(attr_name, attr_value_pb2.AttrValue(func=attr_value_pb2.NameAttrList(name=func_name)))
+
+    def _set_func_list_attr(self: Any, attr_name: str, func_names: Iterable[str]) -> None:
+        """Set an attribute that names functions."""
+        functions = [attr_value_pb2.NameAttrList(name=name) for name in func_names]
+        self._set_attr(attr_name, _list_value(func=functions))
+
+    def _set_type_list_attr(self: Any, attr_name: str, types: Iterable[Any]) -> None:
+        """Set an attribute that has types; none sets nothing."""
+        numbers = [dtypes.as_dtype(each).as_datatype_enum for each in types or ()]
+        if numbers:
+            self._set_attr(attr_name, _list_value(type=numbers))
+
+    def _set_shape_list_attr(self: Any, attr_name: str, shapes: Iterable[Any]) -> None:
+        """Set an attribute that has shapes."""
+        self._set_attr(attr_name, _list_value(shape=[TensorShape(each).as_proto() for each in shapes]))
+
     def _tf_output(self, output_idx: int) -> Tensor:
         return self.outputs[output_idx]
 
@@ -82,6 +113,8 @@ class OperationMembers:
 
     def _add_while_inputs(self: Any, tensors: Iterable[Tensor]) -> None:
         """Let a loop take further tensors behind those that it takes."""
+        if self.type not in ("While", "StatelessWhile"):
+            raise InternalError(None, None, f"Only loops take further inputs, and {self.name!r} is a {self.type}")
         for tensor in tensors:
             self._append_input(tensor)
 
@@ -109,6 +142,11 @@ class GraphMembers:
     _control: ControlDependencies
     device: Callable[..., AbstractContextManager[None]]
     colocate_with: Callable[..., AbstractContextManager[None]]
+
+    @property
+    def _beside(self: Any) -> list[Operation]:
+        """Operations that were made for this graph and that it hasn't taken in yet."""
+        return self.__dict__.setdefault("_made_beside", [])
 
     @property
     def _version(self: Any) -> int:
@@ -148,6 +186,26 @@ class GraphMembers:
 
     def _snapshot_colocation_stack_metadata(self) -> dict[str, Placed]:
         return colocation_places(self._colocation_stack)
+
+    def _create_op_from_tf_operation(self: Any, c_op: Operation, compute_device: bool = True) -> Operation:
+        """Take in an operation that was made beside the graph (see `legacy.inner.core.operations._create_c_op`)."""
+        self._check_not_finalized()
+        self._beside.remove(c_op)
+        self._append(c_op)
+        self._names_in_use.setdefault(c_op.name.lower(), 1)
+        if compute_device and self._device_stack:
+            self._apply_device_functions(c_op)
+        return c_op
+
+    def _add_new_tf_operations(self: Any, compute_devices: bool = True) -> list[Operation]:
+        """Take in all operations that were made beside the graph, with what the scopes around ask for."""
+        taken = list(self._beside)
+        for op in taken:
+            self._create_op_from_tf_operation(op, compute_device=False)
+        for op in taken:
+            op._add_control_inputs(self._control.for_inputs({t.op for t in op.inputs}))
+            self._apply_scopes(op, compute_devices)
+        return taken
 
     def _control_dependencies_for_inputs(self, input_ops: Iterable[Operation]) -> list[Operation]:
         """What runs before an operation that takes these, as control dependencies around it ask."""

@@ -54,6 +54,18 @@ class _DefaultStack(threading.local):
                 elif item in self._stack:
                     self._stack.remove(item)
 
+    def reset(self) -> None:
+        """Leave all that is entered."""
+        self._stack = []
+
+    def get_default(self) -> Any:
+        """What is entered innermost; in tests, as `get_controller`, a word for `get`."""
+        return self.get()
+
+    def get_controller(self, default: T) -> AbstractContextManager[T]:
+        """A context in which something is the default."""
+        return self.push(default)
+
 
 class _DefaultGraphs(_DefaultStack):
     """The graph stack of a thread; under it lies a graph that is made when first asked for."""

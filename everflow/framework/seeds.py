@@ -6,6 +6,12 @@ from everflow.framework.scopes import get_default_graph
 
 DEFAULT_GRAPH_SEED = 87654321
 _MODULUS = 2**31 - 1
+_MAXINT32 = _MODULUS
+
+
+def _truncate_seed(seed: int) -> int:
+    """A seed that fits into 32 bits."""
+    return seed % _MODULUS
 
 
 def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
@@ -29,7 +35,7 @@ def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
         seed, seed2 = DEFAULT_GRAPH_SEED, op_seed
     else:
         return None, None
-    seeds = seed % _MODULUS, seed2 % _MODULUS
+    seeds = _truncate_seed(seed), _truncate_seed(seed2)
     # Both zero would mean "choose at random".
     return (0, _MODULUS) if seeds == (0, 0) else seeds
 

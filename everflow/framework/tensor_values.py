@@ -103,7 +103,7 @@ _ACCEPTED = {
             dtypes.uint32,
             dtypes.uint64,
         ]
-        + list(dtypes.QUANTIZED_DTYPES),
+        + list(dtypes.QUANTIZED_DTYPES),  # in a tuple each, see `_first_unwrapped`
         (numbers.Integral, np.integer, Dimension),
     ),
 }
@@ -128,8 +128,17 @@ def _first_misfit(values: Any, accepted: tuple[type, ...] | None, arrays: bool) 
     return None if isinstance(values, accepted) else (values,)
 
 
+def _first_unwrapped(values: Any) -> tuple[Any] | None:
+    """The first leaf of nested lists that isn't in a tuple, as a quantized number is; None where all are."""
+    if isinstance(values, list):
+        return next((found for value in values if (found := _first_unwrapped(value)) is not None), None)
+    return None if isinstance(values, tuple) else (values,)
+
+
 def _check_python_value(values: Any, dtype: dtypes.DType | None, arrays: bool) -> None:
     misfit = _first_misfit(values, None if dtype is None else _ACCEPTED.get(dtype.base_dtype), arrays)
+    if misfit is None and dtype is not None and dtype.is_quantized:
+        misfit = _first_unwrapped(values)
     if misfit is None:
         return
     misfit = misfit[0]
@@ -202,7 +211,7 @@ def _build_array(values: Any, dtype: dtypes.DType | None, arrays: bool) -> np.nd
         values = _without_dimensions(values)
     try:
         if dtype is not None and numpy_dtype is not None and dtype.is_quantized:
-            return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
+            return np.array(values, np.dtype(numpy_dtype))
         return np.array(values, dtype=numpy_dtype)
     except OverflowError:
         # A number too big for the type wraps, as C does it.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
+from typing import Any
 
 from everflow import raw_ops
 from everflow.framework import op_defs
@@ -25,7 +27,21 @@ def _op_types() -> dict[str, str]:
     return {snake_case(name): name for name in op_defs.names()}
 
 
+def eager_fallback(op_type: str) -> Callable:
+    """The function of an op type that runs it for arguments of any kind: its inputs and attributes, `name` and `ctx`, the
+    context.
+    """
+
+    def run(*args: Any, name: str | None = None, ctx: Any = None, **kwargs: Any) -> Any:
+        del ctx  # there is one
+        return raw_ops.function(op_type, positional=True)(*args, name=name, **kwargs)
+
+    return run
+
+
 def __getattr__(name: str):
+    if name.removesuffix("_eager_fallback") in _op_types() and name.endswith("_eager_fallback"):
+        return eager_fallback(_op_types()[name.removesuffix("_eager_fallback")])
     if op_defs.find(name) is not None:  # by an op's own name: arguments by keyword
         return raw_ops.function(name)
     # Some were private in earlier versions, and programs still say `gen_nn_ops._max_pool_grad`.

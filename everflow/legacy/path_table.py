@@ -119,6 +119,7 @@ contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          context                            : legacy.inner.eager.context
 python.eager          function                           : legacy.inner.eager.functions
+python.eager          def_function                       : ops.functions.traced
 python.eager          lift_to_graph                      : legacy.inner.eager.func_graphs
 python.framework      func_graph                         : legacy.inner.eager.func_graphs
 python.eager          backprop context def_function function : eager eager.* legacy.inner.eager.functions . \

@@ -199,3 +199,75 @@ def test_what_a_body_took():
         func_graph.check_mutation([x], [inside])
     assert function.is_same_structure([1], [2]) and not function.is_same_structure([1], [2], check_values=True)
     assert function.common_shape(tf.TensorShape([1, 2]), tf.TensorShape([1, 3])).as_list() == [1, None]
+
+
+def test_ops_by_the_quick_way():
+    from tensorflow.python.eager import core
+
+    handle, device = context.context()._handle, context.context().device_name
+    run = pywrap_tensorflow.TFE_Py_FastPathExecute
+    assert run(handle, device, "AddN", None, None, [tf.constant(1), 2]).numpy() == 3
+    for error, given in (
+        (ValueError, ()),
+        (ValueError, (device, "Identity", None, None)),
+        (core._NotOkStatusException, (device, "NoSuchOp", None, None)),
+        (core._FallbackException, (device, "AddN", None, None, tf.constant(1))),
+    ):
+        with pytest.raises(error):
+            run(handle, *given)
+
+
+def test_one_size_of_each_tensor():
+    sizes = pywrap_tensorflow.TFE_Py_TensorShapeSlice
+    assert sizes([tf.constant([[1, 2]]), tf.constant([3])], 0).numpy().tolist() == [1, 1]
+    for error, given in ((IndexError, ([tf.constant(1)], 0)), (TypeError, ([3], 0)), (ValueError, ([], -1))):
+        with pytest.raises(error):
+            sizes(*given)
+
+
+def test_arguments_as_attributes_and_tensors():
+    assert execute.make_str("a", "s") == b"a"
+    with pytest.raises(TypeError):
+        execute.make_int(tf.int32, "n")
+    mixed = [tf.constant(1), tf.constant(1.0)]
+    assert execute.args_to_matching_eager(mixed, None)[1] == mixed
+
+
+def test_gradients_of_ops_by_hand():
+    x = tf.constant(3.0)
+    assert backprop._gradient_function("Square", (), 1, [x], [x * x], [tf.constant(1.0)], ()).numpy() == 6.0
+    assert backprop._zeros([2], tf.string) is None and backprop._default_vspace.ones_fn([2], tf.int32).shape == [2]
+    tape = tf.GradientTape()
+    tape._push_tape()
+    tape.watch(x)
+    y = tf.constant(9.0)
+    execute.record_gradient("Square", [x], (), [y], None)
+    with pytest.raises(ValueError):
+        tape._push_tape()
+    tape._pop_tape()
+    assert tape.gradient(y, x).numpy() == 6.0
+    assert backprop._get_arg_spec(lambda a, b: a, ["b"], (1, 2)) == [1]
+
+
+def test_accumulators_by_hand():
+    from tensorflow.python.eager import forwardprop
+
+    accumulator = forwardprop.ForwardGradientAccumulator()
+    accumulator._push_accumulator()
+    x = tf.constant(2.0)
+    accumulator.watch(x, tf.constant(1.0))
+    y = x * x
+    accumulator._pop_accumulator()
+    assert accumulator.jvp(y).numpy() == 4.0 and accumulator.jvp(y * x) is None
+    with pytest.raises(ValueError):
+        accumulator._pop_accumulator()
+
+
+def test_rows_of_tensors_are_shown_below_each_other():
+    assert str(tf.constant([[1], [2]])).startswith("tf.Tensor(\n[[1]\n [2]]")
+    assert "numpy=\narray([[1],\n" in repr(tf.constant([[1], [2]])) and "numpy=array([1]" in repr(tf.constant([1]))
+
+
+def test_handles_are_no_numbers():
+    with pytest.raises(ValueError):
+        tf.Variable(1.0).handle.numpy()

@@ -88,4 +88,6 @@ def argument_positions(f, params, args) -> list[int]:
         return list(range(len(args) if takes_any or not names else len(names)))
     if len({isinstance(p, str) for p in params}) > 1:
         raise ValueError(f"params must be names or positions, not both: {params}")
+    if not all(isinstance(p, (str, int)) for p in params):
+        raise ValueError(f"params must be names or positions: {params}")
     return [names.index(p) if isinstance(p, str) else p for p in params]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from everflow.framework import builder, op_defs
+from everflow.framework import builder, dtypes, op_defs
 from everflow.framework.op_def_protos import from_proto, to_proto
-from everflow.protos import op_def_pb2
+from everflow.framework.op_defs import OpDef
+from everflow.framework.operation import Operation
+from everflow.framework.shapes import TensorShape
+from everflow.platform import compat
+from everflow.protos import op_def_pb2, tensor_shape_pb2
 
 # Words that are no names of parameters in TensorFlow's functions: they come with an underscore behind them.
 _RESERVED = frozenset(keyword.kwlist) | {"input", "range", "type", "name"}
@@ -38,6 +43,23 @@ class OpDefLibrary:
 
     def apply_op(self, op_type_name: str, name: str | None = None, **keywords: Any) -> Any:
         """Make a node; keywords are its inputs and attributes. Returns its outputs."""
+        definition, op = self._made(op_type_name, name, keywords)
+        if len(definition.outputs) == 1 and not op.outputs:
+            return []
+        outputs = builder.structured_outputs(definition, op)
+        return tuple(outputs) if isinstance(outputs, tuple) else outputs
+
+    def _apply_op_helper(
+        self, op_type_name: str, name: str | None = None, **keywords: Any
+    ) -> tuple[list[Any], bool, Operation]:
+        """Make a node. Returns how its outputs are put together (None for one, a number for a list of so many), whether
+        it has state, and the node.
+        """
+        definition, op = self._made(op_type_name, name, keywords)
+        structure = [len(op_defs.arg_dtypes(arg, op.attrs)) if arg.is_list else None for arg in definition.outputs]
+        return structure, definition.is_stateful, op
+
+    def _made(self, op_type_name: str, name: str | None, keywords: Mapping[str, Any]) -> tuple[OpDef, Operation]:
         if op_type_name not in self._ops:
             raise RuntimeError(f"The library has no op type {op_type_name!r}")
         definition = op_defs.find(op_type_name)
@@ -54,11 +76,7 @@ class OpDefLibrary:
                 raise TypeError(
                     f"A {op_type_name!r} op wants a value of its attr {attr.name!r}: None stands for the usual one"
                 )
-        op = builder.create(definition, name, given)
-        if len(definition.outputs) == 1 and not op.outputs:
-            return []
-        outputs = builder.structured_outputs(definition, op)
-        return tuple(outputs) if isinstance(outputs, tuple) else outputs
+        return definition, builder.create(definition, name, given)
 
 
 def _check(op_def: op_def_pb2.OpDef) -> None:
@@ -83,3 +101,102 @@ def _check(op_def: op_def_pb2.OpDef) -> None:
                 raise TypeError(
                     f"Attr {attr_name!r} of {op_def.name!r} is a {field}, so its type must be {kind}, not {attr.type}"
                 )
+
+
+def _Attr(op_def: op_def_pb2.OpDef, name: str) -> op_def_pb2.OpDef.AttrDef:
+    """An attribute of an op type; TypeError where it has none of that name."""
+    found = next((attr for attr in op_def.attr if attr.name == name), None)
+    if found is None:
+        raise TypeError(f"{op_def.name!r} has no attribute {name!r}")
+    return found
+
+
+def _NumTypeFields(arg: op_def_pb2.OpDef.ArgDef) -> int:
+    """In how many ways an argument says its type; one is right."""
+    return sum(bool(field) for field in (arg.type, arg.type_attr, arg.type_list_attr))
+
+
+def _IsListParameter(arg: op_def_pb2.OpDef.ArgDef) -> bool:
+    """Whether an argument is a list of tensors."""
+    return bool(arg.number_attr or arg.type_list_attr)
+
+
+def _IsListValue(v: Any) -> bool:
+    """Whether a value counts as a list."""
+    return isinstance(v, (list, tuple))
+
+
+def _Flatten(l: Sequence[Any]) -> list[Any]:  # noqa: E741
+    """A list with the elements of lists in it in their places."""
+    return [each for part in l for each in (part if isinstance(part, list) else [part])]
+
+
+def _Restructure(l: Sequence[Any], structure: Sequence[Any]) -> Any:  # noqa: E741
+    """A flat list put together: None takes one of it, a number a list of so many."""
+    taken, place = [], 0
+    for each in structure:
+        if each is None:
+            taken.append(l[place])
+            place += 1
+        else:
+            taken.append(l[place : place + each])
+            place += each
+    return taken[0] if len(taken) == 1 else tuple(taken)
+
+
+def _SatisfiesTypeConstraint(dtype: Any, attr_def: op_def_pb2.OpDef.AttrDef, param_name: str) -> None:
+    """TypeError where an attribute can't be a type."""
+    allowed = [dtypes.as_dtype(each).base_dtype for each in attr_def.allowed_values.list.type]
+    if attr_def.HasField("allowed_values") and dtypes.as_dtype(dtype).base_dtype not in allowed:
+        raise TypeError(f"{param_name!r} is {dtype.name}, and may be {', '.join(each.name for each in allowed)}")
+
+
+def _MakeInt(v: Any, arg_name: str) -> int:
+    """A value as a whole number."""
+    if isinstance(v, str):
+        raise TypeError(f"{arg_name!r} is a number, not the text {v!r}")
+    try:
+        return int(v)
+    except (ValueError, TypeError):
+        raise TypeError(f"{arg_name!r} is a number, not {v!r}") from None
+
+
+def _MakeFloat(v: Any, arg_name: str) -> float:
+    """A value as a number."""
+    if not isinstance(v, numbers.Real):
+        raise TypeError(f"{arg_name!r} is a number, not {v!r}")
+    return float(v)
+
+
+def _MakeBool(v: Any, arg_name: str) -> bool:
+    """True or False; TypeError for what is neither."""
+    if not isinstance(v, bool):
+        raise TypeError(f"{arg_name!r} is True or False, not {v!r}")
+    return v
+
+
+def _MakeStr(v: Any, arg_name: str) -> bytes:
+    """Text as bytes."""
+    if not isinstance(v, (str, bytes)):
+        raise TypeError(f"{arg_name!r} is text, not {v!r}")
+    return compat.as_bytes(v)
+
+
+def _MakeType(v: Any, attr_def: op_def_pb2.OpDef.AttrDef) -> int:
+    """The number of a type that an attribute can be."""
+    try:
+        dtype = dtypes.as_dtype(v).base_dtype
+    except TypeError:
+        raise TypeError(f"{attr_def.name!r} is a type, not {v!r}") from None
+    _SatisfiesTypeConstraint(dtype, attr_def, attr_def.name)
+    return dtype.as_datatype_enum
+
+
+def _MakeShape(v: Any, arg_name: str) -> tensor_shape_pb2.TensorShapeProto:
+    """A shape as a message."""
+    if isinstance(v, tensor_shape_pb2.TensorShapeProto):
+        return v
+    try:
+        return TensorShape(v).as_proto()
+    except (TypeError, ValueError) as e:
+        raise TypeError(f"{arg_name!r} is a shape, not {v!r}: {e}") from None

@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib.resources
 import json
 
-from everflow.framework import op_defs, raw_ops
+from everflow.framework import builder, op_defs, raw_ops
 from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
-from everflow.legacy.gen_ops import snake_case
+from everflow.legacy.gen_ops import eager_fallback, snake_case
 from everflow.legacy.inner.core import test_op_kernels  # noqa: F401  registers them
 from everflow.legacy.inner.op_def_library import OpDefLibrary
 from everflow.version import GRAPH_DEF_VERSION
@@ -48,7 +48,20 @@ def _older_graphs_only(op):
     return TensorShape([])
 
 
+# `_TwoIntOutputsOutput` is what an op of several outputs gives, `_two_int_outputs_outputs` their names, and
+# `two_int_outputs_eager_fallback` the op for arguments that are no tensors yet.
+_SEVERAL = {name: op_type for name, op_type in _OP_TYPES.items() if len(op_defs.get(op_type).outputs) > 1}
+_KINDS = {f"_{op_type}Output": op_type for op_type in _SEVERAL.values()}
+_OUTPUT_NAMES = {f"_{name}_outputs": op_type for name, op_type in _SEVERAL.items()}
+
+
 def __getattr__(name: str):
+    if name in _KINDS:
+        return builder.output_kind(op_defs.get(_KINDS[name]))
+    if name in _OUTPUT_NAMES:
+        return [arg.name for arg in op_defs.get(_OUTPUT_NAMES[name]).outputs]
+    if name.removesuffix("_eager_fallback") in _OP_TYPES and name not in _OP_TYPES:
+        return eager_fallback(_OP_TYPES[name.removesuffix("_eager_fallback")])
     op_type = _OP_TYPES.get(name) or (name.rstrip("_") if name.rstrip("_") in _OP_TYPES.values() else None)
     if op_type is None:
         raise AttributeError(f"There is no test op {name!r}")
@@ -56,4 +69,5 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted({*globals(), *_OP_TYPES, *_OP_TYPES.values()})
+    fallbacks = {f"{name}_eager_fallback" for name in _OP_TYPES}
+    return sorted({*globals(), *_OP_TYPES, *_OP_TYPES.values(), *_KINDS, *_OUTPUT_NAMES, *fallbacks})

@@ -4,11 +4,38 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 
-from everflow.framework import nest
+from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec, TypeSpec
+
+# Arguments that a trace may keep: they hold on to nothing.
+_PLAIN = (int, float, complex, bool, str, bytes, type(None), dtypes.DType, TypeSpec)
+
+
+class UnknownArgument:
+    """Stands in a signature for an argument that is no tensor and can't be written down."""
+
+
+def described(value):
+    """What a signature says of an argument that is no tensor."""
+    if isinstance(value, _PLAIN):
+        return value
+    return getattr(value, "_type_spec", None) or UnknownArgument()
+
+
+def told_apart(value):
+    """What tells an argument that is no tensor apart from others; the argument lives no longer for it."""
+    if isinstance(value, dtypes.DType):
+        return "dtype", value  # which equals its number
+    if isinstance(value, _PLAIN):
+        return value
+    try:
+        return weakref.ref(value)
+    except TypeError:  # of a kind that can't be referred to so
+        return value
 
 
 class FunctionSpec:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everflow.framework import dtypes, nest, op_defs
+from everflow.framework import dtypes, nest, op_defs, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import Body, DrawnFunction, FuncGraph, body_of
 from everflow.framework.graph import Graph
@@ -32,6 +32,9 @@ VARIABLE_SCOPES = (("__varscope",), ("__variable_store",))
 
 # Collections that a body shares with the graph around it; of the others it has a copy.
 SHARED = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, *VARIABLE_SCOPES)
+
+# How variables are read.
+_READS = ("ReadVariableOp", "ResourceGather")
 
 # Types of eager tensors that are no numbers or strings, and how many values one may have to be known in a body.
 _OPAQUE = (dtypes.resource, dtypes.variant)
@@ -72,6 +75,8 @@ class BodyGraph(FuncGraph):
     # Its ops with state run in the order in which they were made, and in any case. Branches in plain graphs leave that
     # to the program.
     orders_state = True
+    # To capture by value means to read variables in the graph around.
+    _copies_captured = False
 
     def __init__(self, name, outer_graph):
         super().__init__(name, outer_graph)
@@ -88,6 +93,19 @@ class BodyGraph(FuncGraph):
             outer_graph.get_collection_ref(key)
         self._collections = {k: v if k in SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creator_stack = outer_graph._variable_creator_stack
+        # `tf.device` says where a function runs, wherever it is called. But a function of an op has to see the ops, and
+        # replicas are drawn for their devices.
+        around = [] if outer_graph.executes else outer_graph._device_stack
+        if any(callable(scope.request) for scope in around) or strategy_context.current() is not None:
+            self._device_stack = list(around)
+
+    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):
+        if not (self._capture_by_value and definition.name in _READS):
+            return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
+        outside = {inside: outer for outer, inside in self._captures.items()}
+        with self.outer_graph.as_default():
+            read = self.outer_graph.add_op(definition, [outside.get(t, t) for t in inputs], dtypes, attrs, name)
+        return self.capture(read.outputs[0], consumer=name).op
 
     def add_variable_input(self, handle, name):
         """An input for the handle of a variable that is given as an argument: uses of that variable take it."""
@@ -104,12 +122,9 @@ class BodyGraph(FuncGraph):
         self._variable_inputs.clear()
 
     def belong_to(self, graph):
-        """Be a part of a graph, as branches and loops are: collections are that graph's, and its devices are those of
-        the op that stands for the body.
-        """
+        """Be a part of a graph, as branches and loops are: collections are that graph's."""
         self.orders_state = getattr(graph, "orders_state", False)
         self._collections = graph._collections
-        self._device_stack = []
 
     def control_dependencies(self, control_inputs):
         """As a graph's; on operations of graphs around, each call waits as a whole."""

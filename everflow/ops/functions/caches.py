@@ -24,10 +24,15 @@ class FunctionCache:
     def __init__(self, traces_by_graph):
         self._traces_by_graph = traces_by_graph
 
+    @staticmethod
+    def key(kind, graph):
+        """The key of a trace for arguments of a kind, in a graph."""
+        return CacheKey(kind, _parent(graph), (), (), False)
+
     def _kept(self, relaxed):
         """{key: trace} of all traces of one sort; a relaxed one comes with the shapes it is for."""
         return OrderedDict(
-            (CacheKey(kind, _parent(graph), (), (), False), trace)
+            (self.key(kind, graph), trace)
             for graph, traces in self._traces_by_graph.items()
             for kind, trace in traces.items()
             if isinstance(trace, tuple) == relaxed

@@ -14,6 +14,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
+from everflow.ops.functions.argument_specs import described
 from everflow.ops.functions.bodies import BodyGraph, define, finished, unique_name
 from everflow.ops.functions.gradients import add_gradient_functions, call
 from everflow.ops.tensor_arrays.flows import flow_of
@@ -28,7 +29,6 @@ class ConcreteFunction:
 
     def __init__(self, graph, result, argument_names, arguments, flat_arguments, attributes=None):
         self.graph = graph
-        self._arguments = (arguments, flat_arguments)
         flat = nest.flatten(result, expand_composites=True)
         # Datasets and optionals are passed as the tensors that stand for them, and made of these again at each call.
         self._variants = [x._type_spec if hasattr(x, "_variant_tensor") else None for x in flat]
@@ -48,6 +48,7 @@ class ConcreteFunction:
         self._deferred = graph.deferred
         self._given_names = argument_names
         self._argument_names = _numbered(argument_names)
+        self._signature = self._signature_of(arguments, flat_arguments)
         self._function = define(
             graph.body(graph.inputs, outputs),
             unique_name(f"__inference_{graph.name}"),
@@ -97,19 +98,22 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self):
         """(args, kwargs) with a TypeSpec for each tensor; it has the argument's name, and the way to it from there."""
-        structure, flat = self._arguments
+        return self._signature
+
+    def _signature_of(self, arguments, flat_arguments):
+        """What the trace is for. It holds none of the arguments, so that they live no longer than their owners want."""
         inputs = iter(zip(self.graph.inputs, self._given_names))
-        values = iter(flat)
+        values = iter(flat_arguments)
 
         def spec(path, leaf):
             parts = nest.flatten(leaf, expand_composites=True)
             tensors = [next(inputs) for part in parts if _is_passed(next(values))]
             if not tensors or nest.is_sequence_or_composite(leaf) or is_resource_variable(leaf):
-                return getattr(leaf, "_type_spec", leaf)
+                return described(leaf)
             ((tensor, name),) = tensors
             return TensorSpec(tensor.shape, tensor.dtype.base_dtype, "/".join([name, *map(str, path[2:])]))
 
-        return nest.map_structure_with_tuple_paths(spec, structure)
+        return nest.map_structure_with_tuple_paths(spec, arguments)
 
     @property
     def output_shapes(self):

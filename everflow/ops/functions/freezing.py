@@ -22,7 +22,7 @@ def convert_variables_to_constants_v2(func: ConcreteFunction, lower_control_flow
     stand_ins = set(func.graph._captures.values())
     inputs = [tensor.name for tensor in func.graph.inputs if tensor not in stand_ins]
     made = function_from_graph_def(graph_def, inputs, [tensor.name for tensor in func.outputs])
-    made._arguments = func._arguments
+    made._signature = func._signature
     return made
 
 

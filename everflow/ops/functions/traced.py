@@ -14,13 +14,19 @@ from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph
 from everflow.framework.nesting import room_for_a_body
-from everflow.framework.operation import Tensor
+from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph, outermost
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.walking import inputs_first
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
-from everflow.ops.functions.argument_specs import FunctionSpec, composite_spec, fitted_to_signature, validate_signature
+from everflow.ops.functions.argument_specs import (
+    FunctionSpec,
+    composite_spec,
+    fitted_to_signature,
+    told_apart,
+    validate_signature,
+)
 from everflow.ops.functions.bodies import BodyGraph
 from everflow.ops.functions.caches import FunctionCache
 from everflow.ops.functions.concrete import ConcreteFunction, passed
@@ -237,6 +243,10 @@ class Function:
 
     _function_cache = property(lambda self: FunctionCache(self._traces))
 
+    def _cache_key(self, args, kwargs):
+        """What tells the trace for these arguments apart from others."""
+        return FunctionCache.key(self._kind(*self._arguments(args, kwargs)), get_default_graph())
+
     def _list_all_concrete_functions_for_serialization(self):
         """Its traces, of which a saved model keeps each."""
         if self._input_signature is not None:
@@ -326,7 +336,7 @@ class Function:
                 f"An argument of the function can't be told apart from others, since a {type(value).__name__!r} can't be hashed:"
                 f" {value!r}"
             ) from None
-        return value
+        return told_apart(value)
 
     # --- traces --------------------------------------------------------------------------------
 
@@ -414,7 +424,14 @@ class Function:
             before = _shape_of_structure((args, kwargs)), nest.flatten((args, kwargs))
             result = self._callable()(*args, **kwargs)
             self._check_unchanged(*before, (args, kwargs))
-            return ConcreteFunction(body, result, given, structure, flat, self._attributes)
+            for part in nest.flatten(result):
+                if isinstance(part, Operation):
+                    raise TypeError(
+                        f"{self._name!r} returns the operation {part.name!r}, where tensors are wanted, or None"
+                    )
+            traced = ConcreteFunction(body, result, given, structure, flat, self._attributes)
+            body.first_arguments.clear()
+            return traced
 
     def _inputs(self, body, flat, specs, structure):
         """(what the body gets for each flat argument: placeholders of tensors, other values as they are; the names of those

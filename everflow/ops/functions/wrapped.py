@@ -135,7 +135,7 @@ class WrappedFunction(ConcreteFunction):
         """Let calls give arguments by name: `arguments` are the tensors of each."""
         names = [name for name, held in arguments.items() for _ in nest.flatten(held, expand_composites=True)]
         self._argument_names, self._given_names, self._by_name = _numbered(names), names, True
-        self._arguments = ((), dict(arguments)), nest.flatten(arguments, expand_composites=True)
+        self._signature = self._signature_of(((), dict(arguments)), nest.flatten(arguments, expand_composites=True))
 
     def __call__(self, *args, **kwargs):
         if self._by_name:

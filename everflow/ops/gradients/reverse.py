@@ -496,13 +496,13 @@ def _zeros_of_variable(handle):
 
 def gradient_function(op):
     """The gradient function of an operation: that of its type, or the one it was built with; None where it has none."""
+    if not op.inputs:
+        return None
     if op._gradient_function is not None:
         return op._gradient_function
     override = op.attrs.get("_gradient_op_type")
     if override is not None:
         return registry.find_gradient(override.decode())
-    if not op.inputs:
-        return None
     return registry.find_gradient(op.type)
 
 

@@ -91,14 +91,14 @@ class GradientTape:
         self._listening = False
 
     def __enter__(self):
-        self._start()
+        self._push_tape()
         return self
 
     def __exit__(self, *exc):
         if self._listening:
-            self._stop()
+            self._pop_tape()
 
-    def _start(self):
+    def _push_tape(self):
         if self._listening:
             raise ValueError("Tape is already recording.")
         if self._recording is None:
@@ -106,7 +106,7 @@ class GradientTape:
         tapes.push(self._recording)
         self._listening = True
 
-    def _stop(self):
+    def _pop_tape(self):
         if not self._listening:
             raise ValueError("Tape is not recording.")
         tapes.remove(self._recording)
@@ -133,17 +133,17 @@ class GradientTape:
             raise RuntimeError(
                 "stop_recording() is for a tape that records; this one hasn't been entered, or has given its recording away"
             )
-        self._stop()
+        self._pop_tape()
         try:
             yield
         finally:
-            self._start()
+            self._push_tape()
 
     def reset(self):
         """Forget everything remembered, and what was watched."""
-        self._stop()
+        self._pop_tape()
         self._recording = None
-        self._start()
+        self._push_tape()
 
     def watched_variables(self):
         """The variables it watches, in the order in which they were made."""
@@ -258,7 +258,7 @@ class GradientTape:
                     asked,
                 )
             else:
-                self._stop()
+                self._pop_tape()
         if not self._persistent:
             self._recording = None
         return recording

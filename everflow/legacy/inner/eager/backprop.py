@@ -15,16 +15,26 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import find_gradient
 from everflow.framework.shapes import TensorShape
+from everflow.legacy.inner.eager.tape import VSpace
 from everflow.ops import array
+from everflow.ops.array.constants import constant
 from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.sparse import indexed_slices
+from everflow.ops.variables.resource import is_resource_variable
 
 __all__ = [
     "_MockOp",
     "_aggregate_grads",
+    "_default_vspace",
+    "_get_arg_spec",
     "_ensure_unique_tensor_objects",
+    "_fast_fill",
+    "_gradient_function",
+    "_handle_or_self",
     "_num_elements",
+    "_ones",
     "_record_gradient",
+    "_zeros",
     "aggregate_indexed_slices_gradients",
     "flatten_nested_indexed_slices",
     "make_attr",
@@ -81,15 +91,42 @@ class _MockOp:
         raise NotImplementedError("There are no contexts of control flow when executing eagerly")
 
 
+def _gradient_function(
+    op_name: str,
+    attr_tuple: Sequence[Any],
+    num_inputs: int,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    out_grads: Sequence[Any],
+    skip_input_indices: Sequence[int],
+) -> Any:
+    """What the gradient function of an op type gives for an op that ran; None for each input where it has none.
+
+    Args:
+        op_name: The op type.
+        attr_tuple: Its attributes as names and values in turn, types as numbers.
+        num_inputs: How many tensors it took.
+        inputs: These tensors.
+        outputs: What it gave.
+        out_grads: The gradients of what it gave.
+        skip_input_indices: Inputs whose gradients nobody asks for.
+
+    Returns:
+        The gradients of its inputs.
+    """
+    differentiate = find_gradient(op_name)
+    if differentiate is None:
+        return [None] * num_inputs
+    return differentiate(_MockOp(attr_tuple, inputs, outputs, op_name, skip_input_indices), *out_grads)
+
+
 def _record_gradient(
     op_name: str, inputs: Sequence[Tensor], attrs: Sequence[Any], results: Sequence[Tensor], name: str | None = None
 ) -> None:
     """Tell the tapes that listen of an op that ran: its type, tensors, and attributes as names and values in turn."""
-    mock = _MockOp(attrs or (), list(inputs), list(results), op_name)
-    differentiate = find_gradient(op_name)
 
     def gradient(*grads: Any) -> Any:
-        return [None] * len(inputs) if differentiate is None else differentiate(mock, *grads)
+        return _gradient_function(op_name, attrs or (), len(inputs), list(inputs), list(results), grads, ())
 
     tapes.record(tapes.CallRecord(list(inputs), list(results), gradient))
 
@@ -166,3 +203,40 @@ def _ensure_unique_tensor_objects(parameter_positions: Sequence[int], args: Sequ
             seen.add(id(arg))
         made.append(arg)
     return made
+
+
+def _get_arg_spec(f: Callable, params: Sequence[Any] | None, param_args: Sequence[Any]) -> Sequence[int]:
+    """The places of the arguments that `params` names, all by default."""
+    if params is None:
+        return range(len(param_args))
+    return argument_positions(f, params, param_args)
+
+
+def _handle_or_self(x: Any) -> Any:
+    """The handle of a resource variable, and anything else itself."""
+    return x.handle if is_resource_variable(x) else x
+
+
+def _fast_fill(value: Any, shape: Sequence[int], dtype: dtypes.DType) -> Tensor:
+    """A tensor of one value."""
+    return array.fill(shape, constant(value, dtype=dtype))
+
+
+def _zeros(shape: Sequence[int], dtype: dtypes.DType) -> Tensor | None:
+    """A gradient of zeros; None for strings and resources, which have none."""
+    return None if dtypes.as_dtype(dtype) in _WITHOUT_GRADIENTS else array.zeros(shape, dtype)
+
+
+def _ones(shape: Sequence[int], dtype: dtypes.DType) -> Tensor | None:
+    """A gradient of ones; None for strings and resources."""
+    return None if dtypes.as_dtype(dtype) in _WITHOUT_GRADIENTS else array.ones(shape, dtype)
+
+
+_WITHOUT_GRADIENTS = (dtypes.string, dtypes.resource)
+_default_vspace = VSpace(
+    aggregate_fn=_aggregate_grads,
+    num_elements_fn=_num_elements,
+    zeros_fn=_zeros,
+    ones_fn=_ones,
+    graph_shape_fn=array.shape,
+)

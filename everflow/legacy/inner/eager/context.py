@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from everflow.config import experimental, get_soft_device_placement, set_soft_device_placement
+from everflow.config import experimental, get_soft_device_placement, optimizer, set_soft_device_placement
 from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
 from everflow.eager.mode import ASYNC, SYNC, eager_mode
@@ -246,6 +246,14 @@ class Context:
     def has_function(self, name: str | bytes) -> bool:
         """Whether a function of this name can be called here."""
         return get_default_graph()._get_function(name) is not None
+
+    def get_optimizer_experimental_options(self) -> dict[str, Any]:
+        """The rewrites that were switched on or off."""
+        return optimizer.get_experimental_options()
+
+    def set_optimizer_experimental_options(self, options: dict[str, Any]) -> None:
+        """Switch rewrites on or off, by name."""
+        optimizer.set_experimental_options(options)
 
     def _set_global_seed(self, seed: int | None) -> None:
         set_global_seed(seed)

@@ -13,11 +13,19 @@ from google.protobuf import text_format
 
 from everflow.framework import builder, dtypes, op_defs
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, OpError
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.legacy.inner.eager.backprop import _record_gradient as record_gradient
 from everflow.legacy.inner.eager.backprop import make_attr, op_attr_type
+from everflow.legacy.inner.eager.core import _FallbackException, _NotOkStatusException
+from everflow.ops.array.constants import constant
+from everflow.platform import compat
 from everflow.protos.tensor_pb2 import TensorProto
+
+__all__ = ["record_gradient"]
+# What `TFE_Py_FastPathExecute` is given before the inputs of the op.
+_BEFORE_INPUTS = 5
 
 
 def quick_execute(
@@ -48,7 +56,10 @@ def quick_execute(
     if not all(isinstance(value, Tensor) for value in inputs):
         raise TypeError(f"{op_type} takes tensors here, not {list(inputs)}")
     given = dict(zip((attrs or ())[::2], (attrs or ())[1::2], strict=True))
-    given = {attr: make_attr(op_attr_type(op_type, attr), value) for attr, value in given.items()}
+    try:
+        given = {attr: make_attr(op_attr_type(op_type, attr), value) for attr, value in given.items()}
+    except TypeError as e:
+        raise InvalidArgumentError(None, None, f"Attributes of {op_type} can't be {given}: {e}") from e
     definition = op_defs.get(op_type)
     tensors, missing = iter(inputs), object()
     arguments: dict[str, Any] = {}
@@ -70,30 +81,59 @@ def quick_execute(
         raise InvalidArgumentError(None, None, str(e)) from e
 
 
-def TFE_Py_FastPathExecute(
-    context_handle: Any, device_name: str, op_name: str, name: str | None, callbacks: Any, *args: Any
-) -> Any:
+def TFE_Py_FastPathExecute(*parameters: Any) -> Any:
     """Run an op from what its arguments are: its inputs, then names and values of attributes in turn.
 
     Args:
-        context_handle: the context's handle, of which there is one.
-        device_name: the device that the context asks for.
-        op_name: its type.
-        name: a name.
-        callbacks: what is called afterwards; the context's are in any case.
-        *args: inputs and attributes.
+        *parameters: the context's handle and the device it asks for, of which there is one each; the op type; a name;
+            what is called afterwards, besides the context's own; the inputs; attributes' names and values.
 
     Returns:
         The output; a list of them where the op has several, None where it has none.
+
+    Raises:
+        ValueError: if parameters are missing.
+        _NotOkStatusException: if the operation fails, or there is no such op type.
+        _FallbackException: if an argument is none of its kind.
     """
-    del context_handle, device_name, callbacks
-    definition = op_defs.get(op_name)
+    if len(parameters) < _BEFORE_INPUTS:
+        raise ValueError(f"{_BEFORE_INPUTS} parameters come before an op's inputs, not {len(parameters)}")
+    _, _, op_name, name, _, *args = parameters
+    try:
+        definition = op_defs.get(op_name)
+    except OpError as e:
+        raise _NotOkStatusException(e.message, e.error_code) from e
     inputs, attrs = args[: len(definition.inputs)], args[len(definition.inputs) :]
+    if len(inputs) < len(definition.inputs):
+        raise ValueError(f"{op_name} takes {len(definition.inputs)} inputs, not {len(inputs)}")
     given = dict(zip(attrs[::2], attrs[1::2], strict=True))
     arguments = dict(zip((arg.name for arg in definition.inputs), inputs, strict=True))
     stated = {attr: value for attr, value in given.items() if attr not in definition.inferred_attrs()}
-    outputs = builder.create(definition, name, {**arguments, **stated}).outputs
+    if any(isinstance(arguments[a.name], (list, tuple)) is not a.is_list for a in definition.inputs if a.is_list):
+        raise _FallbackException(f"A list of tensors is wanted for {op_name}")
+    try:
+        outputs = builder.create(definition, name, {**arguments, **stated}).outputs
+    except (TypeError, ValueError) as e:
+        raise _FallbackException(str(e)) from e
+    except OpError as e:
+        raise _NotOkStatusException(e.message, e.error_code) from e
     return None if not outputs else outputs[0] if len(outputs) == 1 else list(outputs)
+
+
+def TFE_Py_TensorShapeSlice(tensors: Sequence[Tensor], slice_dim: int) -> Tensor:
+    """One size of each of several tensors, as a vector."""
+    if not isinstance(tensors, (list, tuple)):
+        raise TypeError(f"A list or a tuple of tensors is wanted, not {tensors!r}")
+    if slice_dim < 0:
+        raise ValueError(f"A dimension is counted from the front, not {slice_dim}")
+    sizes = []
+    for tensor in tensors:
+        if not (isinstance(tensor, Tensor) and tensor.is_eager):
+            raise TypeError(f"Tensors that have values are wanted, not {tensor!r}")
+        if slice_dim >= tensor.shape.ndims:
+            raise IndexError(f"A tensor of shape {tensor.shape} has no dimension {slice_dim}")
+        sizes.append(tensor.shape.as_list()[slice_dim])
+    return constant(sizes, dtypes.int32)
 
 
 execute = execute_with_callbacks = quick_execute
@@ -127,9 +167,9 @@ def _made(convert: Callable[[Any], Any], wanted: str, fits: Callable[[Any], bool
     return make
 
 
-make_int = _made(int, "int", lambda v: not isinstance(v, str))
+make_int = _made(int, "int", lambda v: not isinstance(v, (str, dtypes.DType)))
 make_float = _made(float, "float", lambda v: isinstance(v, numbers.Real))
-make_str = _made(lambda v: v, "string", lambda v: isinstance(v, (str, bytes)))
+make_str = _made(compat.as_bytes, "string", lambda v: isinstance(v, (str, bytes)))
 make_bool = _made(lambda v: v, "bool", lambda v: isinstance(v, bool))
 make_type = _made(lambda v: dtypes.as_dtype(v).base_dtype.as_datatype_enum, "DataType")
 
@@ -159,6 +199,8 @@ def args_to_matching_eager(
 ) -> tuple[int, list[Tensor]]:
     """Values as tensors of one type: that of the first tensor among them, else the default one, else the first's."""
     del ctx
+    if l and all(isinstance(value, Tensor) for value in l):
+        return l[0].dtype.as_datatype_enum, list(l)
     dtype = next((value.dtype for value in l if isinstance(value, Tensor)), None)
     if dtype is None and default_dtype is None:
         dtype = convert_to_tensor(l[0]).dtype

@@ -33,13 +33,22 @@ class ForwardGradientAccumulator:
         self._listening = False
 
     def __enter__(self) -> ForwardGradientAccumulator:
+        self._push_accumulator()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._listening:
+            self._pop_accumulator()
+
+    def _push_accumulator(self) -> None:
         if self._listening:
             raise ValueError("This accumulator is recording already: a second `with` of it makes no sense.")
         self._listening = True
         tapes.push(self)  # type: ignore[arg-type]
-        return self
 
-    def __exit__(self, *exc: object) -> None:
+    def _pop_accumulator(self) -> None:
+        if not self._listening:
+            raise ValueError("This accumulator isn't recording.")
         tapes.remove(self)  # type: ignore[arg-type]
         self._listening = False
 

@@ -9,19 +9,25 @@ from typing import Any
 
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import FuncGraph
+from everflow.framework.functions import FuncGraph as AnyFuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.ops import array
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
+from everflow.ops.functions.argument_specs import UnknownArgument
+from everflow.ops.functions.bodies import _MOST_KNOWN as _EAGER_CONST_THRESHOLD
 from everflow.ops.functions.bodies import SHARED, BodyGraph, returned
 from everflow.ops.functions.traced import UnliftableError
 
 __all__ = [
+    "_EAGER_CONST_THRESHOLD",
     "WHITELIST_COLLECTIONS",
+    "_create_substitute_placeholder",
+    "_get_defun_inputs_from_args",
     "FuncGraph",
     "UnknownArgument",
     "UnliftableError",
@@ -38,8 +44,54 @@ __all__ = [
 WHITELIST_COLLECTIONS = list(SHARED)
 
 
-class UnknownArgument:
-    """Stands in a signature for an argument that is no tensor and can't be written down."""
+class _AnyBody(type):
+    """Any body of a traced function, a branch or a loop is an instance of a class of this kind."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, BodyGraph)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, BodyGraph)
+
+
+class FuncGraph(BodyGraph, metaclass=_AnyBody):
+    """A body that a program draws by hand: what it uses of the graph around joins its inputs at once.
+
+    Args:
+        name: The body's name.
+        collections: Its collections, instead of those of the graph around.
+        capture_by_value: Whether what it reads of variables of the graph around is read there.
+    """
+
+    def __init__(
+        self, name: str, collections: dict[Any, list] | None = None, capture_by_value: bool | None = None
+    ) -> None:
+        super().__init__(name, get_default_graph())
+        if collections is not None:
+            self._collections = collections
+        self._capture_by_value = capture_by_value
+
+    def capture(
+        self, tensor: Tensor, name: str | None = None, shape: Any = None, consumer: str | None = None
+    ) -> Tensor:
+        """What a tensor of the graph around is in this body.
+
+        Args:
+            tensor: The tensor; one of this body is itself.
+            name: How its stand-in is to be called.
+            shape: A shape for the stand-in, where it isn't to have the tensor's.
+            consumer: The name of the op that asks.
+
+        Returns:
+            A tensor of this body.
+        """
+        known = len(self._captures)
+        stand_in = super().capture(tensor, consumer, name)
+        if len(self._captures) > known and stand_in.op.type == "Placeholder":
+            self.inputs.append(stand_in)
+            if shape is not None:
+                stand_in._shape = TensorShape(shape)
+        return stand_in
 
 
 def check_mutation(n1: Any, n2: Any) -> None:
@@ -55,7 +107,7 @@ def convert_structure_to_signature(structure: Any, arg_names: Sequence[str] | No
 
     def spec(path: tuple, value: Any) -> Any:
         if not isinstance(value, (Tensor, TensorSpec)):
-            if isinstance(value, (int, float, bool, str, bytes, type(None), TypeSpec)):
+            if isinstance(value, (int, float, bool, type(None), TypeSpec)):
                 return value
             return getattr(value, "_type_spec", None) or UnknownArgument()
         named = (arg_names[path[0]], *path[1:]) if arg_names else path
@@ -76,7 +128,7 @@ def _entries(device_stack: Any) -> Iterable[Any]:
 
 def maybe_captured(tensor: Tensor) -> Tensor:
     """What a tensor stands for that a body took of the graph around; any other tensor itself."""
-    if not tensor.is_eager and isinstance(tensor.graph, FuncGraph):
+    if not tensor.is_eager and isinstance(tensor.graph, AnyFuncGraph):
         for outside, inside in tensor.graph.captures:
             if inside is tensor:
                 return maybe_captured(outside)
@@ -127,11 +179,7 @@ def func_graph_from_py_func(
     """
     if signature is not None:
         args, kwargs = signature, {}
-    graph = func_graph if func_graph is not None else BodyGraph(name, get_default_graph())
-    if capture_by_value is not None:
-        graph._capture_by_value = capture_by_value
-    if collections is not None:
-        graph._collections = collections
+    graph = func_graph if func_graph is not None else FuncGraph(name, collections, capture_by_value)
     shapes = iter(override_flat_arg_shapes or [None] * len(nest.flatten((args, kwargs), expand_composites=True)))
     with graph.as_default():
         inside = [
@@ -140,7 +188,9 @@ def func_graph_from_py_func(
         ]
         named = {key: _with_placeholders(graph, kwargs[key], key, shapes) for key in sorted(kwargs)}
         function = converted(python_func, features=asked_for(autograph_options)) if autograph else python_func
+        before = nest.pack_sequence_as(inside, nest.flatten(inside))
         result = function(*inside, **named)
+        check_mutation(before, inside)
         flat = [
             op_return_value if isinstance(x, Operation) else x for x in nest.flatten(result, expand_composites=True)
         ]
@@ -150,7 +200,8 @@ def func_graph_from_py_func(
     packed = [None if x is None else next(held) for x in flat]
     graph.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
     graph.structured_input_signature = nest.map_structure_with_tuple_paths(_spec_at, (args, dict(kwargs)))
-    graph.inputs = [*graph.inputs, *graph._captures.values(), *(t for each in graph.deferred for t in each.inside)]
+    further = [*graph._captures.values(), *(t for each in graph.deferred for t in each.inside)]
+    graph.inputs = list(dict.fromkeys([*graph.inputs, *further]))
     return graph
 
 
@@ -165,6 +216,8 @@ def _with_placeholders(graph: BodyGraph, value: Any, name: str | None, shapes: I
         given = (part.name if isinstance(part, TensorSpec) else None) or name or "placeholder"
         inside.append(graph.add_input(part.dtype.base_dtype, given, part.shape if shape is None else shape))
         inside[-1]._handle_data = getattr(part, "_handle_data", None)
+        if name is not None:
+            inside[-1].op._set_attr("_user_specified_name", given.encode())
     return nest.pack_sequence_as(value, inside, expand_composites=True)
 
 
@@ -172,6 +225,31 @@ def _spec_at(path: tuple, value: Any) -> Any:
     if not isinstance(value, (Tensor, TensorSpec)):
         return getattr(value, "_type_spec", value)
     return TensorSpec(TensorShape(value.shape), value.dtype.base_dtype, "/".join(str(p) for p in path[1:]))
+
+
+def _create_substitute_placeholder(value: Tensor, name: str | None = None, dtype: Any = None) -> Tensor:
+    """A placeholder of the default graph that stands for a tensor."""
+    made = array.placeholder(dtype or value.dtype, value.shape, name)
+    made._handle_data = value._handle_data
+    return made
+
+
+def _get_defun_inputs_from_args(args: Sequence[Any], names: Sequence[str], flat_shapes: Any = None) -> tuple[Any, ...]:
+    """Arguments with placeholders of the default graph for the tensors in them, which have the arguments' names."""
+    shapes = iter(flat_shapes or [None] * len(nest.flatten(args, expand_composites=True)))
+
+    def inside(part: Any, name: str) -> Any:
+        shape = next(shapes)
+        if not isinstance(part, (Tensor, TensorSpec)):
+            return part
+        made = array.placeholder(part.dtype.base_dtype, part.shape if shape is None else shape, name)
+        made.op._set_attr("_user_specified_name", name.encode())
+        return made
+
+    return tuple(
+        nest.pack_sequence_as(arg, [inside(part, name) for part in nest.flatten(arg, True)], True)
+        for arg, name in zip(args, names, strict=True)
+    )
 
 
 def lift_to_graph(
@@ -206,7 +284,7 @@ def lift_to_graph(
     base = base_graph if base_graph is not None else wanted[0].graph
     made = {} if op_map is None else op_map
     stops = set(sources or ())
-    taken = {inside: outer for outer, inside in base._captures.items()} if isinstance(base, FuncGraph) else {}
+    taken = {inside: outer for outer, inside in base._captures.items()} if isinstance(base, AnyFuncGraph) else {}
     forbidden = set(disallowed_placeholders or ())
     for op in _ops_behind(wanted, made, stops):
         if op.type == "Placeholder":
@@ -215,7 +293,7 @@ def lift_to_graph(
                 raise UnliftableError(
                     f"{[x.name for x in wanted]} can't be drawn elsewhere: they depend on {op.name!r}"
                 )
-            if handle_captures and tensor in taken and isinstance(graph, FuncGraph):
+            if handle_captures and tensor in taken and isinstance(graph, AnyFuncGraph):
                 made[tensor] = graph.capture(taken[tensor])
                 made[op] = made[tensor].op
                 continue

@@ -17,12 +17,8 @@ from everflow.ops.functions import traced
 from everflow.ops.functions.argument_specs import FunctionSpec, validate_signature
 from everflow.ops.functions.caches import CacheKey, FunctionCache
 from everflow.ops.functions.concrete import ConcreteFunction
-from everflow.ops.functions.traced import (
-    Function,
-    UnliftedFunction,
-    defun,
-    defun_with_attributes,
-)
+from everflow.ops.functions.traced import UnliftedFunction, defun, defun_with_attributes
+from everflow.ops.functions.traced import UnliftedFunction as Function
 from everflow.ops.variables.resource import ResourceVariable as UnliftedInitializerVariable
 
 # What a function and its derivative say of each other.

@@ -25,18 +25,18 @@ class Tape(GradientTape):
 def push_new_tape(persistent: bool = False, watch_accessed_variables: bool = True) -> Tape:
     """A new tape that records from now on."""
     tape = Tape(persistent, watch_accessed_variables)
-    tape._start()
+    tape._push_tape()
     return tape
 
 
 def push_tape(tape: Tape) -> None:
     """Let a tape record again."""
-    tape._start()
+    tape._push_tape()
 
 
 def pop_tape(tape: Tape) -> None:
     """Let a tape record no more."""
-    tape._stop()
+    tape._pop_tape()
 
 
 def watch(tape: GradientTape, tensor: Tensor) -> None:

@@ -54,6 +54,8 @@ def get_backward_walk_ops(
 
 def is_iterable(obj: Any) -> bool:
     """Whether something can be gone through; a tensor of a graph can't."""
+    if isinstance(obj, Tensor) and not obj.is_eager:
+        return False
     try:
         iter(obj)
     except TypeError:
