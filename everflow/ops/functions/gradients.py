@@ -50,7 +50,7 @@ class Backward:
         """The tensors that the gradients are made of, as results of the function."""
         with self.graph.as_default():
             flat = nest.flatten(self.results, expand_composites=True)
-            return [array.identity(tensor) for tensor in flat if tensor is not None]
+            return returned(self.graph, [tensor for tensor in flat if tensor is not None])
 
     def pack(self, tensors):
         """The gradients, from what the function gave."""
