@@ -24,7 +24,10 @@ def _ragged_range(op: Operation, *inputs: np.ndarray) -> list[np.ndarray | None]
     if not deltas.all() or np.sum(np.maximum(np.ceil((limits - starts) / deltas), 0)) > _MAX_ELEMENTS:
         return [None, None]  # what can't be run isn't known before
     rows = [np.arange(*each, dtype=starts.dtype) for each in zip(starts, limits, deltas)]
-    return [_ends([len(row) for row in rows]).astype(op.attrs["Tsplits"].as_numpy_dtype), np.concatenate([starts[:0], *rows])]
+    return [
+        _ends([len(row) for row in rows]).astype(op.attrs["Tsplits"].as_numpy_dtype),
+        np.concatenate([starts[:0], *rows]),
+    ]
 
 
 def _ragged_gather(op: Operation, *inputs: np.ndarray) -> list[np.ndarray | None]:
