@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from everflow.framework import dtypes, slicing, static_rows
+from everflow.framework import dtypes, slicing
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, broadcast_gradient_axes, unknown_shape
 
@@ -596,7 +596,6 @@ SPLITTERS: dict[str, Callable[..., Any]] = {
     "ShapeN": lambda op, *values: [np.array(x.shape, op.attrs["out_type"].as_numpy_dtype) for x in values],
     "DynamicPartition": lambda op, x, parts: [x[parts == i] for i in range(op.attrs["num_partitions"])],
     "Unique": _unique,
-    **static_rows.EVALUATORS,
     "SparseReshape": _sparse_reshape,
     "TopKV2": _top_k,
     "Switch": lambda op, x, pred: (None, x) if pred else (x, None),

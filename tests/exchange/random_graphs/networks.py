@@ -143,7 +143,9 @@ def over_time(p):
     made, state = p.name_for(), p.name_for("state")
     way = p.choice("dynamic", "dynamic", "static", "bidirectional")
     if way == "dynamic":
-        p.line(f"{made}, {state} = tf.nn.dynamic_rnn({cell}, {x.name}, dtype=tf.float32{lengths}{alone}, scope='{scope}')")
+        p.line(
+            f"{made}, {state} = tf.nn.dynamic_rnn({cell}, {x.name}, dtype=tf.float32{lengths}{alone}, scope='{scope}')"
+        )
     elif way == "static":
         p.line(
             f"{made}, {state} = tf.nn.static_rnn({cell}, tf.unstack({x.name}, 3, axis=1), dtype=tf.float32{lengths}, scope='{scope}')"

@@ -1,8 +1,8 @@
-"""Values of ragged ops that are known before running, in numpy: what `static_values` needs for shapes of ragged graphs."""
+"""Values of ragged ops that are known before running, in numpy: shapes of ragged graphs follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +46,4 @@ def _ragged_gather(op: Operation, *inputs: np.ndarray) -> list[np.ndarray | None
     return [*(each.astype(splits[0].dtype) for each in found), rows]
 
 
-EVALUATORS: dict[str, Callable[..., list[np.ndarray | None]]] = {
-    "RaggedGather": _ragged_gather,
-    "RaggedRange": _ragged_range,
-}
+EVALUATORS = {"RaggedGather": _ragged_gather, "RaggedRange": _ragged_range}
