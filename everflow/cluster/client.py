@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from everflow.cluster import wire
@@ -78,6 +78,10 @@ class RemoteExecutor:
     def prepare(self, fetches: list[Element], feeds: list[Tensor]) -> _RemoteRun:
         """A run of these fetches and feeds: `call(values)` does it once."""
         return _RemoteRun(self, fetches, feeds)
+
+    def prepare_any_shapes(self, fetches: list[Element], feeds: list[Tensor]) -> Callable[[Sequence[Any]], list[Any]]:
+        """The function of a run; the servers see to shapes."""
+        return _RemoteRun(self, fetches, feeds).call
 
     def run_with_options(
         self,

@@ -509,15 +509,6 @@ def _unsorted_segments(combine: np.ufunc, start: Callable[[np.dtype], Any]) -> C
     return evaluate
 
 
-def _ragged_range(op: Operation, *inputs: np.ndarray) -> list[np.ndarray | None]:
-    starts, limits, deltas = (each.ravel() for each in np.broadcast_arrays(*inputs))
-    if not deltas.all() or np.sum(np.maximum(np.ceil((limits - starts) / deltas), 0)) > _MAX_ELEMENTS:
-        return [None, None]  # what can't be run isn't known before, and what is large is left to the run
-    rows = [np.arange(*each, dtype=starts.dtype) for each in zip(starts, limits, deltas)]
-    ends = np.cumsum([0, *map(len, rows)])
-    return [ends.astype(op.attrs["Tsplits"].as_numpy_dtype), np.concatenate([starts[:0], *rows])]
-
-
 def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x, y: function(x, y)
 
@@ -605,7 +596,6 @@ SPLITTERS: dict[str, Callable[..., Any]] = {
     "ShapeN": lambda op, *values: [np.array(x.shape, op.attrs["out_type"].as_numpy_dtype) for x in values],
     "DynamicPartition": lambda op, x, parts: [x[parts == i] for i in range(op.attrs["num_partitions"])],
     "Unique": _unique,
-    "RaggedRange": _ragged_range,
     "SparseReshape": _sparse_reshape,
     "TopKV2": _top_k,
     "Switch": lambda op, x, pred: (None, x) if pred else (x, None),

@@ -18,7 +18,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.platform.collecting import without_collecting
 from everflow.runtime import debug_dumps, devices, tracing
 from everflow.runtime.ending import end_runs_first
-from everflow.runtime.feeds import Feeder
+from everflow.runtime.feeds import Feeder, shapes_fit
 from everflow.runtime.limits import check_after, within_limit
 from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
@@ -202,6 +202,21 @@ class LocalExecutor:
                     plan = self.compile(fetches, feeds, shaped=True, **options)
                     found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], timeout_in_ms)
         return found
+
+    def prepare_any_shapes(self, fetches: list[Element], feeds: list[Tensor]) -> Callable[[Sequence[Any]], list[Any]]:
+        """The function of a run that takes values of other shapes than declared, too. Plans rely on shapes, so the
+        nodes run one by one for these.
+        """
+        planned, fits = self.prepare(fetches, feeds).call, shapes_fit(feeds)
+
+        def call(values: Sequence[Any]) -> list[Any]:
+            if fits(values):
+                return planned(values)
+            drawn = self.compile(fetches, feeds, as_drawn=True)
+            feeders = [Feeder(tensor, any_shape=True) for tensor in feeds]
+            return _run_with_fed_fetches(drawn, feeders, list(values), self.config.operation_timeout_in_ms)
+
+        return call
 
     def compile(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,21 +100,23 @@ _LARGE = 1 << 16
 
 
 class Feeder:
-    """Converts the values for one tensor: `array(value)` for numpy, `feed(value)` for the kernel's form."""
+    """Converts the values for one tensor: `array(value)` for numpy, `feed(value)` for the kernel's form. With
+    `any_shape`, values of other shapes than the tensor's are taken.
+    """
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, any_shape: bool = False) -> None:
         self.tensor = tensor
-        self.array, self.feed = _converters(tensor)
+        self.array, self.feed = _converters(tensor, any_shape)
 
 
-def array_converter(tensor: Tensor) -> Callable:
+def array_converter(tensor: Tensor, any_shape: bool = False) -> Callable:
     """A function from what a caller may feed for a tensor to a numpy array, checked."""
     dtype = tensor.dtype.base_dtype
     if dtype in (dtypes.resource, dtypes.variant):
         return _keep
     numpy_type = dtype.as_numpy_dtype
     is_integer = dtype.is_integer
-    is_compatible = _shape_test(tensor)
+    is_compatible = _any if any_shape else _shape_test(tensor)
     asarray = np.asarray
 
     def array(value: Any) -> np.ndarray:
@@ -147,10 +149,10 @@ def array_converter(tensor: Tensor) -> Callable:
     return array
 
 
-def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
+def _converters(tensor: Tensor, any_shape: bool) -> tuple[Callable, Callable]:
     from everflow.kernels import tensors as kernel_tensors  # builds on this module
 
-    dtype, array, asarray = tensor.dtype.base_dtype, array_converter(tensor), np.asarray
+    dtype, array, asarray = tensor.dtype.base_dtype, array_converter(tensor, any_shape), np.asarray
     if dtype in (dtypes.resource, dtypes.variant):
         return _keep, _keep
     numpy_type = dtype.as_numpy_dtype
@@ -195,6 +197,10 @@ def _keep(value: Value) -> Value:
     return value
 
 
+def _any(shape: tuple) -> bool:
+    return True
+
+
 def _check_int(value: int, numpy_type: type[np.generic]) -> None:
     try:
         fits = int(numpy_type(value)) == value
@@ -205,6 +211,12 @@ def _check_int(value: int, numpy_type: type[np.generic]) -> None:
             f"The number {value} (a {type(value)}) is fed to a tensor of {numpy_type}, which can't hold it. "
             "Make the tensor of a larger type, such as int64."
         )
+
+
+def shapes_fit(tensors: Iterable[Tensor]) -> Callable[[Sequence[Any]], bool]:
+    """A function that tells whether values, one for each tensor, have the shapes that these were declared with."""
+    tests = [_shape_test(tensor) for tensor in tensors]
+    return lambda values: all(fits(np.shape(value)) for fits, value in zip(tests, values, strict=True))
 
 
 def _shape_test(tensor: Tensor) -> Callable[[tuple], bool]:

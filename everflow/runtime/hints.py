@@ -62,6 +62,10 @@ class Executor(Protocol):
 
     def prepare(self, fetches: list[Element], feeds: list[Tensor]) -> Any: ...
 
+    def prepare_any_shapes(
+        self, fetches: list[Element], feeds: list[Tensor]
+    ) -> Callable[[Sequence[Any]], list[Any]]: ...
+
     def compile(self, fetches: list[Element], feeds: list[Tensor], **options: Any) -> Any: ...
 
     def run_with_options(

@@ -216,7 +216,8 @@ class BaseSession:
             )
         tensors = feeding.check_list(self._graph, feed_list or [])
         if feed_list:
-            return self._callable_with_feeds(fetches, wanted, feed_list, tensors)
+            run = self._executor.prepare(wanted.elements, tensors).call
+            return self._callable_with_feeds(fetches, wanted, feed_list, tensors, run)
         run, build = self._executor.prepare(wanted.elements, []).call, wanted.build
 
         def call() -> Any:
@@ -226,11 +227,25 @@ class BaseSession:
 
         return call
 
+    def _make_callable_for_any_shapes(self, fetches: Structure, feed_list: Sequence[Any]) -> Callable[..., Any]:
+        """As `make_callable`, but what is fed may have other shapes than the tensors, as for Keras's functions in
+        TensorFlow.
+        """
+        self._executor.extend()
+        wanted, tensors = FetchPlan(self, fetches), feeding.check_list(self._graph, feed_list)
+        run = self._executor.prepare_any_shapes(wanted.elements, tensors)
+        return self._callable_with_feeds(fetches, wanted, feed_list, tensors, run)
+
     def _callable_with_feeds(
-        self, fetches: Structure, wanted: FetchPlan, feed_list: Sequence[Any], tensors: list[Tensor]
+        self,
+        fetches: Structure,
+        wanted: FetchPlan,
+        feed_list: Sequence[Any],
+        tensors: list[Tensor],
+        run: Callable[[Sequence[Any]], list[Any]],
     ) -> Callable[..., Any]:
         simple = len(tensors) == len(feed_list)
-        run, build, count = self._executor.prepare(wanted.elements, tensors).call, wanted.build, len(feed_list)
+        build, count = wanted.build, len(feed_list)
 
         def call(*values: Any) -> Any:
             if not simple or len(values) != count or self._closed or RECORDER.running:
@@ -254,7 +269,7 @@ class BaseSession:
                     None, None, f"This callable takes {len(named)} values, not {len(args)}"
                 )
             if options is None and run_metadata is None:
-                results = self._executor.prepare(wanted + targets, named).call(args)
+                results = self._executor.prepare_any_shapes(wanted + targets, named)(args)
             else:
                 results = self._executor.run_with_options(
                     wanted + targets, dict(zip(named, args, strict=True)), options, run_metadata

@@ -8,7 +8,7 @@ import pytest
 
 import everflow as tf
 import tests.served  # noqa: F401  Programs import tensorflow.
-from tests.exchange.random_graphs.__main__ import compare
+from tests.exchange.random_graphs.__main__ import OPTIMIZED, compare
 from tests.exchange.random_graphs.comparing import difference
 from tests.exchange.random_graphs.families import FAMILIES
 from tests.exchange.random_graphs.showing import show
@@ -47,9 +47,20 @@ def test_differences_are_found():
     assert difference(shown, {**shown, "values": {**shown["values"], key: "InvalidArgumentError"}})[0] == "values"
 
 
+def test_the_last_digit_of_a_float_as_text_is_open():
+    def text(*words):
+        value = {"dtype": "text", "shape": [len(words)], "numbers": list(words)}
+        return {"errors": [], "nodes": [], "values": {"v": value}}
+
+    assert difference(text("4.589456", "-nan"), text("4.589457", "nan")) is None
+    assert difference(text("12"), text("13"))[0] == "values"
+    assert difference(text("4.5 m"), text("4.6 m"))[0] == "values"
+
+
 @pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.parametrize("family", FAMILIES)
 def test_beside_tensorflow(family, tmp_path):
     programs = [written(FAMILIES[family], seed) for seed in range(10)]
-    assert compare(os.environ["EVERFLOW_ORACLE"], programs, tmp_path) == {}
+    found = compare(os.environ["EVERFLOW_ORACLE"], programs, tmp_path)
+    assert {name: words for name, words in found.items() if words[0] != OPTIMIZED} == {}

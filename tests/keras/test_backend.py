@@ -171,3 +171,18 @@ def test_random_numbers_follow_numpy():
     first = K.random_normal((2,)).op.inputs[0].op.inputs[0].op.get_attr("seed2")
     np.random.seed(5)
     assert K.random_normal((2,)).op.inputs[0].op.inputs[0].op.get_attr("seed2") == first
+
+
+def test_functions_take_values_of_other_shapes_than_declared():
+    x = tf.placeholder(tf.float32, [2, 3])
+    double, declared, total = tf.keras.backend.function([x], [x * 2.0, tf.shape(x), tf.reduce_sum(x)])(
+        [np.ones([4, 3])]
+    )
+    assert double.shape == (4, 3) and declared.tolist() == [2, 3] and total == 12.0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.keras.backend.function([x], [x + tf.ones([2, 3])])([np.ones([4, 3])])
+    options = tf.compat.v1.keras.backend.get_session()._make_callable_from_options
+    from everflow.protos import config_pb2
+
+    run = options(config_pb2.CallableOptions(feed=[x.name], fetch=["mul:0"]))
+    assert run(np.ones([5], np.float32))[0].shape == (5,)

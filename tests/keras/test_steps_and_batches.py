@@ -137,3 +137,14 @@ def test_a_backend_function_runs_updates_of_its_graph_eagerly():
         np.testing.assert_allclose(run([np.ones([1, 2])])[0], [[2.0, 2.0]])
         run([np.ones([1, 2])])
         assert backend.get_value(variable) == 9.0
+
+
+@pytest.mark.parametrize("context", [contextlib.nullcontext, eager_mode])
+def test_predicting_begins_metrics_anew(context):
+    with tf.Graph().as_default(), context():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+        model.compile("sgd", "mse", metrics=[tf.keras.metrics.MeanSquaredError()])
+        model.test_on_batch(np.ones([2, 3]), np.ones([2, 1]), reset_metrics=False)
+        assert tf.keras.backend.get_value(model.metrics[0].count) == 2
+        model.predict(np.ones([4, 3]))
+        assert tf.keras.backend.get_value(model.metrics[0].count) == 0

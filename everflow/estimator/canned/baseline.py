@@ -17,15 +17,17 @@ from everflow.platform.signatures import parameters
 _LEARNING_RATE = 0.3
 
 
-def _batch_size(features):
-    """(how many examples there are by the first feature, the ops that check that all features have as many)."""
+def _batch_size(features, weight_column):
+    """(how many examples there are by the first feature, the ops that check that all features have as many); weights
+    don't count.
+    """
     assert_features_are_dict(features)
     if not features:
         raise ValueError(
             "The features should not be an empty dictionary: a baseline model needs one to count examples."
         )
     first, checks = None, []
-    for feature in features.values():
+    for feature in (feature for name, feature in features.items() if name != weight_column):
         size = array.shape(feature)[0]
         if first is None:
             first = size
@@ -34,8 +36,8 @@ def _batch_size(features):
     return first, checks
 
 
-def _logits(features, units):
-    batch_size, checks = _batch_size(features)
+def _logits(features, units, weight_column):
+    batch_size, checks = _batch_size(features, weight_column)
     with control_dependencies(checks), variable_scope("baseline", values=tuple(features.values())):
         bias = get_variable("bias", shape=[units], initializer=zeros_initializer())
         return math.multiply(bias, array.ones([batch_size, units]))
@@ -65,8 +67,11 @@ class BaselineEstimator(Estimator):
     """
 
     def _set_up(self, head, model_dir, optimizer, config):
+        # Classifiers only, as in TensorFlow.
+        weight_column = getattr(head, "_weight_column", None) if isinstance(self, BaselineClassifier) else None
+
         def model_fn(features, labels, mode, config):
-            logits = _logits(features, head.logits_dimension)
+            logits = _logits(features, head.logits_dimension, weight_column)
             return head.create_estimator_spec(
                 features=features, mode=mode, logits=logits, labels=labels, train_op_fn=train_op_fn
             )

@@ -164,6 +164,9 @@ def evaluate(model, source, verbose, callbacks):
 def predict(model, source, verbose, callbacks):
     """The outputs for a data set."""
     calls = _configured(callbacks, model, "predict", source, verbose)
+    model._prepare("predict")
+    if model.built:  # the metrics of a model that gets its layers' shapes from the data don't exist yet
+        model.reset_metrics()
     calls.on_predict_begin()
     collected = None
     for outputs, _ in _batches(model, source, calls, "predict"):

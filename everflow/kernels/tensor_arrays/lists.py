@@ -276,13 +276,13 @@ def tensor_list_stack(
 def tensor_list_gather(
     input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
 ) -> AnyTensor:
-    items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     for index in indices.tolist():
-        if not 0 <= index < len(items):
-            raise _error(f"Index {index} out of range; list only has {len(items)} elements.")
-    return _stacked(
-        [items[i] for i in indices.tolist()], _fit(input_handle.sizes, _sizes(element_shape)), element_dtype
-    )
+        if not 0 <= index < input_handle.length:
+            raise _error(f"Index {index} out of range; list only has {input_handle.length} elements.")
+    # Elements that aren't gathered don't tell the shape of one that was never set.
+    gathered = [input_handle[i] for i in indices.tolist()]
+    items = _filled(gathered, input_handle, element_shape, element_dtype)
+    return _stacked(items, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
 
 
 def _joined(

@@ -224,6 +224,8 @@ def reshaped(source, shape_tensor):
     known = math.prod(s for s in sizes if s is not None)
     open_sizes = [i for i, s in enumerate(sizes) if s is None]
     count = source.num_elements()
+    if count is None and source.rank is not None and 0 in source.as_list():
+        count = 0  # whatever the other sizes are
     if count is not None:
         if not open_sizes or (len(open_sizes) == 1 and not known):
             if count != known:

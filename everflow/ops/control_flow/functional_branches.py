@@ -31,6 +31,7 @@ from everflow.ops.functions.bodies import (
 from everflow.ops.functions.gradients import Backward, given
 from everflow.ops.gradients.reverse import zeros_for
 from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
+from everflow.ops.variables.handles import handle_data
 
 
 def functional_cond(pred, true_fn, false_fn, scope):
@@ -125,7 +126,8 @@ def _chosen(selector, branches, scope, what, by_index):
         op = _build(selector, captured, functions, first.outputs, shapes, by_index, scope)
     if output_all_intermediates():
         bodies = [function.body() for function in functions]
-        _give_more(op, functions, bodies, [intermediates_of(body) for body in bodies], get_default_graph())
+        optionals = [[_optional(body, t) for t in intermediates_of(body)] for body in bodies]
+        _give_more(op, functions, bodies, optionals, get_default_graph())
     if not first.outputs:
         return op
     outputs = [array.identity(t) for t in op.outputs[: len(first.outputs)]]
@@ -199,10 +201,12 @@ class _BranchBackward(BodyGraph):
 
     def __init__(self, body, name, outer_graph):
         super().__init__(name, outer_graph)
-        self._branch = body.graph
+        self._body, self._branch = body, body.graph
         self._given = {*body.inputs, *body.outputs}
-        # Tensors of the branch that come as optionals, and their values here.
-        self.kept = {}
+        # The optionals that an earlier gradient has had made, by the tensors in them, and those that this one needs.
+        self._made = {o.op.inputs[0] for o in body.outputs if _is_optional(o)}
+        self.optionals = {}
+        self._values = {}
 
     def take_gradient(self, gradient):
         """What a gradient outside is captured for tells its name."""
@@ -211,7 +215,10 @@ class _BranchBackward(BodyGraph):
     def capture(self, tensor, consumer=None):
         if tensor.is_in(self) or not tensor.is_in(self._branch) or tensor in self._given:
             return super().capture(tensor, consumer)
-        if tensor not in self.kept:
+        if tensor not in self._values:
+            # The branch has it at once: nodes that differentiating it adds to the branch later come after it.
+            if tensor not in self._made:
+                self.optionals[tensor] = _optional(self._body, tensor)
             held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
             self._captures[tensor] = held
             with self.as_default():
@@ -219,8 +226,8 @@ class _BranchBackward(BodyGraph):
                     optional=held, output_types=[tensor.dtype.base_dtype], output_shapes=[tensor.shape]
                 )
             value._handle_data = tensor._handle_data
-            self.kept[tensor] = value
-        return self.kept[tensor]
+            self._values[tensor] = value
+        return self._values[tensor]
 
 
 @gradient("If", "StatelessIf", "Case")
@@ -233,9 +240,9 @@ def _branches_grad(op, *grads):
         Backward(body, grads, f"{f.name}_grad", functools.partial(_BranchBackward, body))
         for f, body in zip(branches, bodies)
     ]
-    wanted = [any(b.results[i] is not None for b in backwards) for i in range(len(op.inputs) - 1)]
-    if not any(wanted):
-        return [None] * len(op.inputs)
+    # Every input gets a gradient, integers and flags too: zeros where none came. Not so the handles of tables and
+    # iterators: TensorFlow takes them for variables, and the run fails.
+    wanted = [x.dtype != dtypes.resource or handle_data(x)[1] is not None for x in op.inputs[1:]]
     for body, backward in zip(bodies, backwards):
         with backward.graph.as_default():
             pairs = [pair for *pair, want in zip(body.inputs, backward.results, wanted) if want]
@@ -248,7 +255,9 @@ def _branches_grad(op, *grads):
         inputs = [held[t] if t in held else add_placeholder(back, t) for t in values]
         functions.append(define(back.body(inputs, backward.results), unique_name(back.name), graph, op.graph))
     shapes = _common_shapes([b.results for b in backwards])
-    made = _build(op.inputs[0], values, functions, backwards[0].results, shapes, op.type == "Case")
+    by_index = op.type == "Case"
+    name = "gradient" if by_index else None
+    made = _build(op.inputs[0], values, functions, backwards[0].results, shapes, by_index, name)
     outputs = iter([array.identity(t) for t in made.outputs])
     return [None] + [next(outputs) if want else None for want in wanted]
 
@@ -259,13 +268,12 @@ def _outside(op, branches, bodies, backs, graph):
     """
     # The optionals that an earlier gradient has had made.
     made = [{o.op.inputs[0]: op.outputs[i] for i, o in enumerate(b.outputs) if _is_optional(o)} for b in bodies]
-    missing = [[t for t in back.kept if t not in known] for back, known in zip(backs, made)]
-    outputs = _give_more(op, branches, bodies, missing, graph)
+    outputs = _give_more(op, branches, bodies, [list(back.optionals.values()) for back in backs], graph)
     found = []
-    for body, back, known, tensors in zip(bodies, backs, made, missing):
+    for body, back, known in zip(bodies, backs, made):
         # The first where a branch gives a value twice.
         seen = dict(zip(body.outputs[::-1], op.outputs[len(body.outputs) - 1 :: -1]))
-        seen |= dict(zip(body.inputs, op.inputs[1:])) | known | dict(zip(tensors, outputs))
+        seen |= dict(zip(body.inputs, op.inputs[1:])) | known | dict(zip(back.optionals, outputs))
         found.append({seen.get(t, t): inside for t, inside in back._captures.items()})
     return found
 
@@ -274,16 +282,21 @@ def _is_optional(tensor):
     return tensor.op.type == "OptionalFromValue"
 
 
-def _give_more(op, branches, bodies, computed, graph):
-    """Let an op give what each of its branches computes, too, as optionals; returns these outputs."""
-    count = max(map(len, computed))
+def _optional(body, tensor):
+    """What a branch computes, as an optional."""
+    with body.graph.as_default(), control_dependencies(None):
+        return raw.OptionalFromValue(components=[tensor])
+
+
+def _give_more(op, branches, bodies, optionals, graph):
+    """Let an op give these optionals of its branches, too; returns these outputs."""
+    count = max(map(len, optionals))
     if not count:
         return []
     functions = []
-    for function, body, tensors in zip(branches, bodies, computed):
+    for function, body, more in zip(branches, bodies, optionals):
         with body.graph.as_default(), control_dependencies(None):
-            more = [raw.OptionalFromValue(components=[t]) for t in tensors]
-            more += [raw.OptionalNone() for _ in range(count - len(tensors))]
+            more += [raw.OptionalNone() for _ in range(count - len(more))]
         grown, name = body._replace(outputs=[*body.outputs, *more]), f"{function.name}_rewritten"
         if op.graph._is_function(name):  # another call of the same branch was differentiated
             name = unique_name(name)

@@ -113,8 +113,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     kept = [counter.shape, limit.shape, *invariants, *(t.shape for t in captured)]
     with control_dependencies([*test.control_captures, *again.control_captures]):
         op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
-    # A mark of TensorFlow's, which grows with the op.
-    op.attrs["_num_original_outputs"] = len(op.outputs)
+    _count_outputs(op)
     if output_all_intermediates():
         drawn = functions[1].body()
         invariant = {x for x, y in zip(drawn.inputs, drawn.outputs) if x is y}
@@ -138,6 +137,11 @@ def _build_while(values, functions, shapes, parallel_iterations, name=None):
         tensor.set_shape(shape)
         tensor._handle_data = value._handle_data
     return op
+
+
+def _count_outputs(op):
+    """A mark of TensorFlow's: how many outputs a loop has, when it is drawn and whenever it is differentiated."""
+    op.attrs["_num_original_outputs"] = len(op.outputs)
 
 
 class _LoopBackward(BodyGraph):
@@ -200,7 +204,8 @@ def _while_grad(op, *grads):
     test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
     body = as_stored(again, op.inputs)
     grads = given(op, grads)
-    backward = Backward(body, grads, f"{again.name}_grad", functools.partial(_LoopBackward, body))
+    graph_class = functools.partial(_LoopBackward, body)
+    backward = Backward(body, grads, f"{again.name}_grad", graph_class, all_inputs=False)
     back = backward.graph
     with back.as_default():
         pairs = list(zip(body.inputs, grads, backward.results))
@@ -213,6 +218,7 @@ def _while_grad(op, *grads):
     saved = {t: op.outputs[i] for t in back.lists if (i := _list_of(t, body)) is not None}
     fresh = [t for t in back.lists if t not in saved]
     saved = dict(zip(body.inputs, op.outputs)) | saved | dict(zip(fresh, _keep(op, test, again, body, fresh, graph)))
+    _count_outputs(op)
     outside = [saved[t] for t, _, _ in back.carried]
     inputs = [*back.inputs, *(t for _, t, _ in back.carried)]
     outputs += [t for _, _, t in back.carried]
@@ -269,5 +275,4 @@ def _keep(op, test, again, body, tensors, graph):
         body=call_attr(functions[1].name),
         T=[*op.attrs["T"], *(dtypes.variant for _ in pushed)],
         output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in pushed)],
-        _num_original_outputs=len(op.outputs) + len(pushed),
     )

@@ -23,16 +23,16 @@ from everflow.ops.gradients.reverse import gradients, is_trainable
 class Backward:
     """The derivative of a body: `graph` takes gradients of its outputs, and by capture whatever it needs of the body."""
 
-    def __init__(self, body, grads, name, graph_class=BodyGraph, keep_slices=False):
+    def __init__(self, body, grads, name, graph_class=BodyGraph, keep_slices=False, all_inputs=True):
         """`grads`: for each output of the body its gradient outside, or None. `keep_slices`: gradients that are slices
-        stay so.
+        stay so. `all_inputs`: integers and flags have one, too, where a branch inside gives zeros for them.
         """
         self.graph = graph = graph_class(name, body.graph)
         graph._functions.update(body.graph._functions)
         graph.gradient_source = _gradient_source()
         with room_for_a_body(), graph.as_default():
             pairs = [(y, graph.take_gradient(g)) for y, g in zip(body.outputs, grads) if g is not None]
-            xs = [x for x in body.inputs if is_trainable(x)]
+            xs = [x for x in body.inputs if all_inputs or is_trainable(x)]
             found = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs and xs else [None] * len(xs)
             by_input = dict(zip(xs, found))
             # For each input of the body: the gradient in `graph`, or None.
@@ -50,7 +50,7 @@ class Backward:
         """The tensors that the gradients are made of, as results of the function."""
         with self.graph.as_default():
             flat = nest.flatten(self.results, expand_composites=True)
-            return [array.identity(tensor) for tensor in flat if tensor is not None]
+            return returned(self.graph, [tensor for tensor in flat if tensor is not None])
 
     def pack(self, tensors):
         """The gradients, from what the function gave."""
@@ -105,7 +105,8 @@ class _Parts:
         self._body = function.body()
         name = function.name.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0]
         self._name = name or function.name
-        self.backward = backward = Backward(self._body, grads, f"__backward_{self._name}", keep_slices=True)
+        self._backward_name = unique_name(f"__backward_{self._name}")
+        self.backward = backward = Backward(self._body, grads, self._backward_name, keep_slices=True)
         self.kept = list(backward.graph._captures)
         self.results = backward.flat_results()
 
@@ -114,7 +115,7 @@ class _Parts:
         graph = self.backward.graph
         forward = define(self._body, unique_name(f"__forward_{self._name}"), *forward_graphs, keeping=self.kept)
         body = graph.body([*graph.inputs, *graph._captures.values()], self.results)
-        backward = define(body, unique_name(f"__inference___backward_{self._name}"), *backward_graphs)
+        backward = define(body, unique_name(f"__inference_{self._backward_name}"), *backward_graphs)
         forward.definition.attr["backward_function_name"].s = backward.name.encode()
         backward.definition.attr["forward_function_name"].s = forward.name.encode()
         return forward, backward

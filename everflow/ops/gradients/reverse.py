@@ -267,8 +267,9 @@ class _Walk:
             out_grads = self.aggregated(op)
             if loops is not None:
                 loops.ExitGradWhileContext(op, before=True)
-            flows = any(g is not None for g in out_grads) and op not in stops
-            function = self.gradient_function(op) if flows else None
+            function = None
+            if any(g is not None for g in out_grads):
+                function = self.stopped_function(op) if op in stops else self.gradient_function(op)
             if loops is not None:
                 loops.EnterGradWhileContext(op, before=False)
             if function is not None:
@@ -282,6 +283,11 @@ class _Walk:
             if loops is not None:
                 loops.ExitGradWhileContext(op, before=False)
 
+    def stopped_function(self, op):
+        """What is drawn at an op where the walk stops: nothing, but for calls of functions, where TensorFlow doesn't stop."""
+        calls = op.type in _CALLS or self.graph._is_function(op.type)
+        return _symbolic_gradient_of_call if calls else None
+
     def gradient_function(self, op):
         try:
             return gradient_function(op)
@@ -294,7 +300,7 @@ class _Walk:
 
     def differentiate(self, op, function, out_grads):
         for i, grad in enumerate(out_grads):
-            if grad is None and (function is _symbolic_gradient or _can_be_zero(op.outputs[i])):
+            if grad is None and (function in _SYMBOLIC or _can_be_zero(op.outputs[i])):
                 out_grads[i] = self.zeros(op, i)
         with name_scope(op.name + "_grad"):
             # Nodes made here know the op they differentiate, so that a loop's gradient finds the loop.
@@ -515,9 +521,19 @@ def _symbolic_gradient(op, *out_grads):
     custom = getattr(definition, "python_grad_func", None)
     if custom is not None:
         return custom(op, *out_grads)
-    f = call_attr(op.type)
+    return _symbolic_gradient_of_call(op, *out_grads)
+
+
+def _symbolic_gradient_of_call(op, *out_grads):
+    """The same, whatever gradient the function was given in Python."""
+    called = op.attrs["f"].name if op.type in _CALLS else op.type
+    f = call_attr(called)
     for key, value in op.attrs.items():
         f.attr[key].CopyFrom(attributes.to_proto(value))
     # What a handle's gradient is, only the run knows.
     types = [dtypes.float32 if t.dtype == dtypes.resource else t.dtype for t in op.inputs]
     return raw.SymbolicGradient(list(op.inputs) + list(out_grads), Tout=types, f=f)
+
+
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_SYMBOLIC = (_symbolic_gradient, _symbolic_gradient_of_call)

@@ -26,13 +26,16 @@ _static_axes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 class _Sides:
     """How to bring gradients of a broadcast result back to the shapes of two inputs."""
 
-    def __init__(self, x, y, fold=False):
-        """With `fold`, shapes that are known become constants and a side that was not broadcast is left as it is."""
+    def __init__(self, x, y, grad=None):
+        """With `grad`, the gradient of the result, shapes that are known become constants, and a side of the gradient's
+        own shape is left as it is.
+        """
+        fold = grad is not None
         self.static = fold and x.shape.is_fully_defined() and y.shape.is_fully_defined()
         if self.static:
             self.shapes = (tuple(x.shape.as_list()), tuple(y.shape.as_list()))
             self.axes = _known_axes(*self.shapes)
-            self.full = np.broadcast_shapes(*self.shapes)
+            self.full = tuple(grad.shape.as_list()) if grad.shape.is_fully_defined() else None
             return
         shape = (lambda t: array.shape_internal(t, optimize=False)) if fold else array.shape
         self.shapes = (shape(x), shape(y))
@@ -66,7 +69,7 @@ def _sides(op):
 
 def _folded(op, grad):
     """As `_sides`, with what is known folded; TensorFlow doesn't do so for gradients that are IndexedSlices."""
-    return _Sides(op.inputs[0], op.inputs[1], fold=isinstance(grad, Tensor)).find_axes()
+    return _Sides(op.inputs[0], op.inputs[1], grad if isinstance(grad, Tensor) else None).find_axes()
 
 
 def _all_shapes_same(*tensors):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, static_values
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
@@ -13,6 +13,7 @@ from everflow.framework.static_values import known_shape
 from everflow.ops import array, math
 from everflow.ops.array.sequences import int_tensor
 from everflow.ops.control_flow.conditionals import Assert, cond
+from everflow.ops.ragged import known_rows
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import ragged_value
 
@@ -217,6 +218,9 @@ def _to_sparse_shape(op):
     rank = None if values.rank is None else op.attrs["RAGGED_RANK"] + values.rank
     count = values.num_elements()
     return [TensorShape([count, rank]), TensorShape([count]), TensorShape([rank])]
+
+
+static_values.SPLITTERS.update(known_rows.EVALUATORS)
 
 
 @shape_rule("RaggedRange")

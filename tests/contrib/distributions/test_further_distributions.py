@@ -182,3 +182,12 @@ def test_head_for_distributions():
     assert head.logits_dimension == 2 and list(head.distributions) == [logits]
     np.testing.assert_allclose(loss, 1.880517, rtol=1e-5)
     np.testing.assert_allclose(predictions["scores"], [1.0, 2.0])
+
+
+def test_the_absolute_value_keeps_volume_on_both_sides_and_says_nothing_forward():
+    bijector = tf.contrib.distributions.bijectors.AbsoluteValue()
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        with pytest.raises(NotImplementedError):
+            bijector.forward_log_det_jacobian([0.5], event_ndims=1)
+        assert not graph.get_operations()
+        assert sess.run(bijector.inverse_log_det_jacobian([0.5, 1.0], event_ndims=1)) == (0.0, 0.0)

@@ -134,3 +134,17 @@ def test_logit_functions():
         assert builder(features=features, mode=tf.estimator.ModeKeys.EVAL).shape.as_list() == [32, 3]
         linear = tf.estimator.experimental.linear_logit_fn_builder(2, [NUMERIC])
         assert linear(features=features).shape.as_list() == [32, 2]
+
+
+def test_a_baseline_does_not_count_examples_by_their_weights(tmp_path):
+    seen = []
+
+    class Look(tf.train.SessionRunHook):
+        def begin(self):
+            seen.append(tf.get_default_graph().get_operation_by_name("Shape").inputs[0].shape.as_list())
+
+    features = {"weight": np.ones([4], np.float32), "x": np.ones([4, 2], np.float32)}
+    data = tf.estimator.inputs.numpy_input_fn(features, np.ones([4, 1], np.int64), shuffle=False)
+    estimator = tf.estimator.BaselineClassifier(weight_column="weight", model_dir=str(tmp_path))
+    estimator.train(data, steps=1, hooks=[Look()])
+    assert seen == [[None, 2]]

@@ -21,13 +21,14 @@ from tests.exchange.random_graphs.comparing import difference
 from tests.exchange.random_graphs.families import FAMILIES
 from tests.exchange.random_graphs.writing import Program, written
 
+OPTIMIZED = "differs only from what TensorFlow's optimizers made of the graph"
 SHOWING = Path(__file__).parent / "showing.py"
 LIMIT = 120.0  # seconds for one program, after which its process is ended and the next program begins anew
 
 
-def shown(command: list[str], programs: list[Program], known: Path) -> dict:
+def shown(command: list[str], programs: list[Program], known: Path, **variables: str) -> dict:
     """What programs show by a command that runs `showing.py`; `known` keeps it, so that nothing is run twice."""
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore", **variables}
     found = _read(known)
     while left := [p for p in programs if p.name not in found]:
         lines = "".join(json.dumps(p.as_json()) + "\n" for p in left)
@@ -69,10 +70,19 @@ def _read(path: Path) -> dict:
 
 def compare(python: str, programs: list[Program], folder: Path) -> dict[str, tuple[str, str]]:
     """The programs that differ, with what differs and how."""
-    theirs = shown([python, "-W", "ignore", str(SHOWING)], programs, folder / "tensorflow")
+    command = [python, "-W", "ignore", str(SHOWING)]
+    theirs = shown(command, programs, folder / "tensorflow")
     ours = shown([sys.executable, "-m", "everflow", "run", str(SHOWING)], programs, folder / "everflow")
     found = {p.name: difference(theirs[p.name], ours[p.name]) for p in programs}
-    return {name: words for name, words in found.items() if words}
+    found = {name: words for name, words in found.items() if words}
+    # TensorFlow's optimizers move constants about, which changes what is rounded away (docs/decisions/the-last-bits.md),
+    # and lose values of branches here and there: where the graph as it was drawn gives our values, that was it.
+    doubtful = [p for p in programs if p.name in found and found[p.name][0] in ("values", "errors")]
+    drawn = shown(command, doubtful, folder / "tensorflow_as_drawn", SHOWING_AS_DRAWN="1") if doubtful else {}
+    for name in [p.name for p in doubtful]:
+        if difference(drawn[name], ours[name]) is None:
+            found[name] = (OPTIMIZED, found[name][1])
+    return found
 
 
 def main() -> int:
@@ -99,7 +109,7 @@ def main() -> int:
                 print(f"{name}: {kind}: {words}")
             kinds = collections.Counter(kind for kind, _ in found.values())
             print(f"{family}: {len(drawn)} drawn, {len(found)} differ {dict(kinds)}", flush=True)
-            differing += len(found)
+            differing += sum(kind != OPTIMIZED for kind, _ in found.values())
     return int(differing > 0)
 
 

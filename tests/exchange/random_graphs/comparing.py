@@ -75,7 +75,8 @@ def _values_differ(theirs, ours):
         if (theirs["dtype"], theirs["shape"]) != (ours["dtype"], ours["shape"]):
             return f"{theirs['dtype']}{theirs['shape']}, ours {ours['dtype']}{ours['shape']}"
         pairs = zip(theirs["numbers"], ours["numbers"])
-        worst = [(a, b) for a, b in pairs if not _same(a, b, theirs["dtype"].startswith("float"))]
+        floats = theirs["dtype"].startswith("float")
+        worst = [(a, b) for a, b in pairs if not _same(a, b, floats or _is_fraction(a))]
         return (
             f"{len(worst)} of {len(theirs['numbers'])}, the first {worst[0][0]}, ours {worst[0][1]}" if worst else None
         )
@@ -90,6 +91,11 @@ def _values_differ(theirs, ours):
             return f"{theirs!r:.150}, ours {ours!r:.150}"
         return next((words for k in theirs if (words := _values_differ(theirs[k], ours[k]))), None)
     return None if theirs == ours or _same(theirs, ours, True) else f"{theirs!r:.150}, ours {ours!r:.150}"
+
+
+def _is_fraction(text):
+    """Whether a text is a fraction, which `as_string` made of a float: its last digit and the sign of NaN are open."""
+    return re.fullmatch(r"-?(\d+\.\d+(e[-+]\d+)?|nan)", str(text)) is not None
 
 
 def _same(one, other, floats):

@@ -43,7 +43,7 @@ def vector_layer(p, shape):
     units = p.choice(2, 3)
     text = p.choice(
         f"layers.Dense({units}, activation='{p.random.choice(ACTIVATIONS)}'{initializer(p)})", f"layers.Dense({units}{initializer(p)})", "layers.BatchNormalization()", "layers.Dropout(0.5, seed=2)", f"layers.Activation('{p.random.choice(ACTIVATIONS)}')",
-        "layers.LeakyReLU(0.2)", "layers.PReLU()", "layers.LayerNormalization()", "layers.GaussianNoise(0.1)", "layers.Lambda(lambda x: x * 2.0)", "layers.ActivityRegularization(0.1)", "layers.Reshape((1, -1))" if p.chance(0.3) else "layers.Flatten()", "layers.Masking(0.0)" if p.chance(0.2) else "layers.ReLU(max_value=2.0)", "layers.RepeatVector(2)" if p.chance(0.5) else "layers.Softmax()",
+        "layers.LeakyReLU(0.2)", "layers.PReLU()", "layers.LayerNormalization()", "layers.GaussianNoise(0.1)", "layers.Lambda(lambda x: x * 2.0)", "layers.ActivityRegularization(0.1)", f"layers.Reshape((1, {shape[0]}))" if p.chance(0.3) else "layers.Flatten()", "layers.Masking(0.0)" if p.chance(0.2) else "layers.ReLU(max_value=2.0)", "layers.RepeatVector(2)" if p.chance(0.5) else "layers.Softmax()",
     )  # fmt: skip
     if "RepeatVector" in text:
         return text, "sequence", (2, *shape)
@@ -200,6 +200,10 @@ def end(p):
         "'adadelta'",
         "'adamax'",
     )
+    if any("Normalization" in line for line in p.lines) and "'sgd'" not in optimizer:
+        # What is normalised after it has a gradient of rounding errors only, which optimizers that divide by its size
+        # make steps of.
+        optimizer = "tf.keras.optimizers.SGD(0.1, momentum=0.9)"
     metrics = p.choice(
         "",
         "",

@@ -137,11 +137,15 @@ def over_time(p):
         f"tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell({x.shape[2]}))" if n == x.shape[2] else f"tf.contrib.rnn.LSTMBlockCell({n})",
     )  # fmt: skip
     lengths = p.choice("", "", ", sequence_length=[1, 3]", ", sequence_length=tf.constant([3, 2], tf.int64)")
+    # Iterations of a loop run in any order in TensorFlow, and so do their draws.
+    alone = ", parallel_iterations=1" if "Dropout" in cell else ""
     scope = p.name_for("rnn")
     made, state = p.name_for(), p.name_for("state")
     way = p.choice("dynamic", "dynamic", "static", "bidirectional")
     if way == "dynamic":
-        p.line(f"{made}, {state} = tf.nn.dynamic_rnn({cell}, {x.name}, dtype=tf.float32{lengths}, scope='{scope}')")
+        p.line(
+            f"{made}, {state} = tf.nn.dynamic_rnn({cell}, {x.name}, dtype=tf.float32{lengths}{alone}, scope='{scope}')"
+        )
     elif way == "static":
         p.line(
             f"{made}, {state} = tf.nn.static_rnn({cell}, tf.unstack({x.name}, 3, axis=1), dtype=tf.float32{lengths}, scope='{scope}')"
@@ -149,7 +153,7 @@ def over_time(p):
         p.line(f"{made} = tf.stack({made}, 1)")
     else:
         p.line(
-            f"{made}, {state} = tf.nn.bidirectional_dynamic_rnn({cell}, {cell}, {x.name}, dtype=tf.float32{lengths}, scope='{scope}')"
+            f"{made}, {state} = tf.nn.bidirectional_dynamic_rnn({cell}, {cell}, {x.name}, dtype=tf.float32{lengths}{alone}, scope='{scope}')"
         )
         p.line(f"{made} = tf.concat({made}, 2)")
     p.add(f"{made} * 1.0", "sequence", "float32", (*x.shape[:2], n * (2 if way == "bidirectional" else 1)))

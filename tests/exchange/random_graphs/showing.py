@@ -20,6 +20,8 @@ def show(tf, program, run_with=None):
     graph = tf.Graph()
     try:
         with graph.as_default():
+            if run_with is not None:  # what Keras runs of itself, too
+                tf.keras.backend.set_session(tf.Session(graph=graph, config=run_with))
             tf.set_random_seed(program["seed"])
             np.random.seed(program["seed"])  # layers of Keras take seeds from it
             for line in program["lines"]:
@@ -154,10 +156,19 @@ def main():
     import tensorflow as tf
 
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.FATAL)
+    run_with = as_drawn(tf) if os.environ.get("SHOWING_AS_DRAWN") else None
     with open(sys.argv[1], "a") as file:
         for line in sys.stdin:
             program = json.loads(line)
-            print(json.dumps([program["name"], show(tf, program)]), file=file, flush=True)
+            print(json.dumps([program["name"], show(tf, program, run_with)]), file=file, flush=True)
+
+
+def as_drawn(tf):
+    """A configuration of sessions that run graphs as they are, without TensorFlow's optimizers."""
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
+    return config
 
 
 if __name__ == "__main__":

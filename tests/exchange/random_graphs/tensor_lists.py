@@ -176,7 +176,8 @@ def looped(p):
 def gradient(p):
     shape, count = p.random.choice(SHAPES), p.choice(1, 2)
     source, held = p.name_for("x"), p.name_for("l")
-    p.line(f"{source} = {numbers(p, (count, *shape))}")
+    # No constant: TensorFlow runs what is made of constants while it infers shapes, lists too, which nothing else does.
+    p.line(f"{source} = tf.placeholder_with_default({numbers(p, (count, *shape))}, {[count, *shape]})")
     p.line(f"{held} = list_ops.tensor_list_from_tensor({source}, element_shape={element_shape(p, shape)})")
     text = p.choice(
         "tf.gradients(list_ops.tensor_list_stack({l}, tf.float32) * 2.0, {x})[0]", "tf.gradients(list_ops.tensor_list_get_item({l}, 0, tf.float32), {x})[0]",

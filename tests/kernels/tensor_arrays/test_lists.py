@@ -5,6 +5,7 @@ import random
 import pytest
 
 import everflow as tf
+from everflow.framework import raw_ops as raw
 from everflow.kernels.tensor_arrays.lists import TensorList
 
 
@@ -60,3 +61,18 @@ def test_errors():
         ):
             with pytest.raises(tf.errors.InvalidArgumentError):
                 session.run(wrong)
+
+
+def test_a_gather_knows_a_blank_element_by_its_fellows_only():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        blank = raw.TensorListReserve(element_shape=-1, num_elements=2, element_dtype=tf.float32)
+        held = raw.TensorListPushBack(input_handle=blank, tensor=[1.0, 2.0])
+
+        def gather(indices):
+            return sess.run(
+                raw.TensorListGather(input_handle=held, indices=indices, element_shape=-1, element_dtype=tf.float32)
+            ).tolist()
+
+        assert gather([0, 2]) == [[0.0, 0.0], [1.0, 2.0]]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            gather([0, 1])

@@ -179,3 +179,62 @@ def test_a_predicate_of_one_element_is_squeezed():
 def test_branches_of_other_structures_are_refused(one, other, error):
     with pytest.raises(error, match="same structure"):
         tf.cond(tf.placeholder(tf.bool, []), lambda: one, lambda: other)
+
+
+def test_every_input_has_a_gradient_and_zeros_where_none_flows():
+    x, n, still = tf.constant([1.0, 2.0]), tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [])
+    y = tf.cond(
+        tf.placeholder_with_default(True, []),
+        lambda: x * tf.cast(n, tf.float32),
+        lambda: x + tf.stop_gradient(still),
+    )
+    dx, d_still = tf.gradients(y, [x, still])
+    gradient = dx.op.inputs[0].op
+    assert [t.dtype for t in gradient.outputs] == [tf.int32, tf.float32, tf.float32]
+    got = run([dx, d_still], {n: 3, still: 5.0})
+    np.testing.assert_array_equal(got[0], [3.0, 3.0])
+    assert got[1] == 0.0
+
+
+def test_handles_of_tables_have_no_gradient_and_branches_that_look_them_up_do():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1], [2]), 1)
+    x = tf.constant(3.0)
+    y = tf.cond(
+        tf.placeholder_with_default(True, []), lambda: x * tf.cast(table.lookup(tf.constant(1)), tf.float32), lambda: x
+    )
+    (dx,) = tf.gradients(y, x)
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        assert session.run(dx) == 2.0
+
+
+def test_flags_of_branches_inside_have_gradients_in_functions_around():
+    x, flag = tf.constant(3.0), tf.placeholder(tf.bool, [])
+    f = tf.function(
+        lambda x, p: tf.cond(x > 2.0, lambda: x * x, lambda: tf.cond(p, lambda: x, lambda: x * 2.0)), autograph=False
+    )
+    (dx,) = tf.gradients(f(x, flag), x)
+    backward = tf.get_default_graph()._get_function(dx.op.get_attr("f").name)
+    assert [a.type for a in backward.definition.signature.output_arg] == [1, 10]
+    assert run(dx, {flag: True}) == 6.0
+
+
+def test_the_gradient_of_a_choice_by_number_has_a_name_of_its_own():
+    x = tf.constant(3.0)
+    (dx,) = tf.gradients(tf.switch_case(tf.constant(1), [lambda: x, lambda: x * 2.0]), x)
+    assert dx.op.inputs[0].op.name == "gradients/switch_case/indexed_case_grad/gradient"
+    assert run(dx) == 2.0
+
+
+def test_what_a_branch_hands_over_stands_before_what_its_loops_keep():
+    x = tf.constant(2.0)
+
+    def looped():
+        y = tf.while_loop(lambda i, t: i < 2, lambda i, t: (i + 1, t * t), [0, x])[1]
+        return tf.sin(y)
+
+    (dx,) = tf.gradients(tf.cond(tf.placeholder_with_default(False, []), lambda: x, looped), x)
+    op = next(op for op in tf.get_default_graph().get_operations() if op.name == "cond")
+    names = [n.name for n in tf.get_default_graph()._get_function(op.get_attr("else_branch").name).definition.node_def]
+    assert names.index("OptionalFromValue") < next(i for i, n in enumerate(names) if "accumulator" in n)
+    np.testing.assert_allclose(run(dx), np.cos(16.0) * 32.0, rtol=1e-5)

@@ -163,3 +163,12 @@ def test_shapes_that_a_body_captures_are_known_in_it():
     sizes = tf.constant([2, 3])
     last = tf.while_loop(lambda i, x: i < 1, lambda i, x: (i + 1, tf.random_uniform(sizes)), (0, tf.zeros([2, 3])))[1]
     assert last.shape == [2, 3]
+
+
+def test_a_loop_that_is_differentiated_says_how_many_outputs_it_has():
+    x = tf.placeholder(tf.float32, [None])
+    (dx,) = tf.gradients(tf.foldl(lambda a, e: a, x), x)
+    loop = next(op for op in tf.get_default_graph().get_operations() if op.name.endswith("foldl/while_grad"))
+    assert "_num_original_outputs" not in loop.node_def.attr
+    tf.gradients(dx, x)
+    assert loop.get_attr("_num_original_outputs") == len(loop.outputs)

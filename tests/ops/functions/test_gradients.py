@@ -115,3 +115,10 @@ def test_a_tape_in_a_graph_starts_from_a_constant():
             y = tf.exp(x)
         tape.gradient(y, x)
         assert [(op.name, op.type) for op in graph.get_operations()][2] == ("ones", "Const")
+
+
+def test_a_backward_function_has_two_numbers_in_its_name():
+    x = tf.constant(3.0)
+    tf.gradients(traced(lambda t: t * t)(x), x)
+    name = calls()[-1].get_attr("f").name
+    assert all(number.isdigit() for number in name.rsplit("_", 2)[1:]), name

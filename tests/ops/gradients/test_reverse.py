@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.functions import defun as function
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +117,19 @@ def test_a_second_gradient_is_refused_where_it_is_registered():
     code = "import everflow as tf\ntf.RegisterGradient('MaxPoolGrad')(lambda op, grad: grad)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "KeyError: \"Registering two gradients with name 'MaxPoolGrad'!\"" in done.stderr
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_calls_of_functions_do_not_stop_gradients(declared):
+    """As in TensorFlow: where the walk would stop at a call, its gradient is left to be worked out when it runs."""
+    x = tf.constant(3.0)
+    square = tf.function(lambda t: t * t, autograph=False)
+    if declared:
+        square = function.Defun(tf.float32, func_name="square")(lambda t: t * t)
+    y = square(x)
+    (dx,) = tf.gradients(y * 2.0, x, stop_gradients=[y])
+    assert dx.op.type == "SymbolicGradient"
+    (dy,) = tf.gradients(y * 2.0, y)
+    assert tf.get_default_graph().get_operations()[-1].type == "SymbolicGradient"
+    with tf.Session() as session:
+        assert session.run([dx, dy]) == [12.0, 2.0]

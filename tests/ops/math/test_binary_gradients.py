@@ -24,6 +24,13 @@ def test_known_shapes_leave_no_reduction_for_the_side_that_was_not_broadcast():
         ]
 
 
+def test_a_gradient_of_open_shape_is_summed_on_both_sides():
+    with tf.Graph().as_default() as graph:
+        x, y = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.float32, [3])
+        tf.gradients(x + y, [x, y], grad_ys=tf.placeholder(tf.float32, [None]))
+        assert [op.type for op in graph.get_operations()].count("Sum") == 2
+
+
 def test_the_nodes_for_a_pair_of_shapes_are_made_once():
     with tf.Graph().as_default() as graph:
         x, y = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [3])

@@ -9,6 +9,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
+from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import where_v2
 from everflow.ops.checks import values as check
 from everflow.ops.checks.shapes import assert_same_float_dtype
@@ -247,8 +248,14 @@ class AbsoluteValue(Bijector):
     def inverse_log_det_jacobian(self, y, event_ndims, name="inverse_log_det_jacobian"):
         """0 for both."""
         with self._name_scope(name, [y]):
-            zeros = array.zeros([], dtype=convert_to_tensor(y, name="y").dtype)
-            return zeros, zeros
+            y = convert_to_tensor(y, name="y")
+            ndims = self._checked_ndims(event_ndims, self._inverse_min_event_ndims)
+            zero = constant(0.0, dtype=y.dtype)
+            return self._summed(y, zero, ndims, "inverse"), self._summed(y, zero, ndims, "inverse")
+
+    def forward_log_det_jacobian(self, x, event_ndims, name="forward_log_det_jacobian"):
+        """Not known: a map that has no inverse changes volume in no one way."""
+        raise NotImplementedError("The absolute value has no forward_log_det_jacobian: it isn't one to one.")
 
 
 class SinhArcsinh(Bijector):
