@@ -197,13 +197,19 @@ class DistributedDataset:
     def _iterator(self):
         return DistributedIterator(self._input_workers, self._datasets, self._strategy)
 
-    def make_initializable_iterator(self):
-        """An iterator; run its `initialize()` first."""
+    def make_initializable_iterator(self, shared_name=None):
+        """An iterator; run its `initialize()` first. It belongs to this process and takes no `shared_name`."""
+        if shared_name is not None:
+            raise NotImplementedError("An iterator over a distributed dataset can't be shared by name.")
         return self._iterator()
 
     def make_one_shot_iterator(self):
         """An iterator that has begun, where operations run at once."""
         return self._iterator()
+
+    # What tf.compat.v1.data.make_initializable_iterator and its like ask of a dataset.
+    _make_initializable_iterator, _make_one_shot_iterator = make_initializable_iterator, make_one_shot_iterator
+    _get_iterator = _iterator
 
     def reduce(self, initial_state, reduce_fn):
         """`reduce_fn(state, element)` over all elements, where operations run at once."""

@@ -40,6 +40,7 @@ from everflow.ops.control_flow import grouping
 from everflow.ops.variables.options import VariableSynchronization
 from everflow.ops.variables.scope import _scopes as variable_scopes
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.summary.writing_ops import current as summaries
 
 
 class MirroredStrategy(Strategy):
@@ -264,6 +265,7 @@ class _Replica:
         self._unwanted = False
         self.scopes = _OpenScopes(owner.graph).copied()
         self._variable_scope = get_variable_scope()
+        self._summaries = dict(vars(summaries))  # the writer and step of the thread that calls
         self.ended = False
         self.result = self.error = self.merge = self.answer = None
 
@@ -288,6 +290,7 @@ class _Replica:
 
     def _run(self) -> None:
         fn, args, kwargs = self._call
+        vars(summaries).update(self._summaries)
         try:
             with contextlib.ExitStack() as stack:
                 enter = stack.enter_context

@@ -252,6 +252,7 @@ class StrategyExtended:
     parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
     _num_replicas_in_sync = property(lambda self: len(self._devices))
     _has_replicas_elsewhere = False  # in other processes, which draw graphs of their own
+    _global_batch_size = property(lambda self: True, doc="Whether a batch's size is that of all replicas together.")
     _has_partitioned_variables = False  # whether partitioners count; a variable that has copies is in one piece
     experimental_between_graph = property(lambda self: False, doc="Whether each worker draws a graph of its own.")
     experimental_should_init = property(lambda self: True)
