@@ -22,7 +22,7 @@ def test_no_tpu():
 
 
 def test_strategies_of_both_versions():
-    from tensorflow.python.distribute import tpu_strategy
+    from everflow.legacy.inner.distribute import tpu_names as tpu_strategy
 
     assert tpu_strategy.TPUStrategyV1 is tf.distribute.experimental.TPUStrategy
     assert tpu_strategy.TPUStrategy is tf.compat.v2.distribute.experimental.TPUStrategy
