@@ -291,7 +291,10 @@ class Optimizer(Trackable):
             finished = grouping.group(*finished, name=name if global_step is None else None)
             if global_step is not None:
                 with control_dependencies([finished]):
-                    counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
+                    if extended.variable_created_in_scope(global_step):
+                        counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
+                    else:  # one count, which Keras keeps for all replicas
+                        counted = global_step.assign_add(1, read_value=False)
                 finished = grouping.group(finished, counted, name=name)
             return _as_train_op(finished)
 
