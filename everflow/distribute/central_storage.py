@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from everflow.distribute.aggregating import AggregatingVariable
 from everflow.distribute.mirrored import MirroredExtended
-from everflow.distribute.strategy import Strategy
-from everflow.distribute.values import DistributedValues, select_replica
+from everflow.distribute.strategy import Strategy, StrategyExtended
+from everflow.distribute.values import devices_of, replace_in_collections, select_replica
+from everflow.framework import nest
 from everflow.framework.scopes import device
+from everflow.ops import array
+from everflow.ops.variables.resource import is_resource_variable
 from everflow.train.device_setter import replica_device_setter
 
 _LOCAL = "/device:CPU:0"
@@ -57,6 +61,7 @@ class CentralExtended(MirroredExtended):
     """Replicas on one or several devices; one copy of each variable, updated with the sum of what all replicas have."""
 
     _has_partitioned_variables = True
+    _replicas_may_lack_rows = False
 
     def __init__(self, container_strategy, devices, parameter_device):
         super().__init__(container_strategy, devices)
@@ -69,18 +74,41 @@ class CentralExtended(MirroredExtended):
         return min(var_list, key=lambda variable: variable.name)
 
     def _create_variable_across(self, next_creator, kwargs):
+        is_shared = self._num_replicas_in_sync > 1
+        given = dict(kwargs, collections=[]) if is_shared else kwargs
         # Not where the replica is that asks for it.
         with device(None), device(self._parameter_device):
-            made = next_creator(**kwargs)
+            made = next_creator(**given)
         made.distribute_strategy = self._container_strategy()
-        return made
+        if not is_shared:
+            return made
+        holder = AggregatingVariable(self._container_strategy(), made, kwargs.get("aggregation"))
+        replace_in_collections(holder, [made], kwargs.get("collections"), kwargs.get("trainable", True))
+        return holder
+
+    def read_var(self, v):
+        return array.identity(v)
+
+    def _check_colocated(self, variable):
+        StrategyExtended._check_colocated(self, variable)
 
     def _update(self, var, fn, args, kwargs, group):
-        if isinstance(var, DistributedValues):
-            var = var.values[0]
+        if isinstance(var, AggregatingVariable):
+            var = var.get()
+        if not is_resource_variable(var):
+            raise ValueError(f"A strategy updates variables that it made, not {var!r}")
         with device(var.device), self._updating(var.device):
             result = fn(var, *select_replica(0, args), **select_replica(0, kwargs))
-        return result if group else [result]
+        return result if group else nest.map_structure(self._local_results, result)
+
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        name = devices_of(colocate_with)[0]
+        with device(name), self._updating(name):
+            result = fn(*select_replica(0, args), **select_replica(0, kwargs))
+        return result if group else nest.map_structure(self._local_results, result)
+
+    def _experimental_run_steps_on_iterator(self, fn, iterator, iterations, initial_loop_values=None):
+        raise NotImplementedError("A strategy that keeps variables in one place runs one step at a time.")
 
 
 class ClusterExtended(CentralExtended):

@@ -12,6 +12,7 @@ import weakref
 from everflow.cluster.launchers import adopt_torchrun
 from everflow.cluster.server import Server
 from everflow.config.experimental import list_physical_devices
+from everflow.distribute import context
 from everflow.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from everflow.distribute.input import InputContext
 from everflow.distribute.mirrored import MirroredExtended
@@ -66,6 +67,8 @@ class MultiWorkerMirroredStrategy(Strategy):
 class CollectiveExtended(MirroredExtended):
     """What `MultiWorkerMirroredStrategy` does: this worker's devices, and the way to the others."""
 
+    _isolates_sessions = False
+    _num_workers = property(lambda self: self.num_workers)
     experimental_between_graph = property(lambda self: True)
     should_checkpoint = property(lambda self: self._is_chief)
     should_save_summary = property(lambda self: self._is_chief)
@@ -162,6 +165,8 @@ class CollectiveExtended(MirroredExtended):
     def _reduce_to(self, reduce_op, value, destinations):
         if isinstance(value, (int, float)) and value == 0:
             return 0
+        if not self._has_replicas_elsewhere and isinstance(value, (int, float)):
+            return self._reduce_plain(reduce_op, value, destinations)
         (total,) = self._all_reduced(reduce_op, [value])
         parts = total.values if isinstance(total, DistributedValues) else [total]
         wanted = devices_of(destinations)
@@ -170,6 +175,7 @@ class CollectiveExtended(MirroredExtended):
         return mirrored_on([parts[0].device], lambda _: _identity(parts[0]))
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs):
+        context.require_cross_replica()
         return self._all_reduced(as_reduce_op(reduce_op), [value for value, _ in value_destination_pairs])
 
     def _all_reduced(self, reduce_op, values) -> list:

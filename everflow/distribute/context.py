@@ -90,9 +90,15 @@ def losses_are_means(strategy):
         strategy._scale_loss_for_estimator = before
 
 
+def in_replica_function() -> bool:
+    """Whether a replica is being drawn that somebody asked for; outside of all strategies none is."""
+    frame = strategy_context.current()
+    return frame is not None and frame.replica_context is not None
+
+
 def require_cross_replica():
     """Raise inside of a replica function."""
-    if has_strategy() and not in_cross_replica_context():
+    if in_replica_function():
         raise RuntimeError(
             "This is for cross-replica context; a replica gets there by tf.distribute.get_replica_context().merge_call(fn)"
         )

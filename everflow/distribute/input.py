@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from everflow.data import (
     Dataset,
-    get_output_classes,
     get_output_shapes,
     get_output_types,
     make_initializable_iterator,
 )
+from everflow.data.structure import Elements
 from everflow.distribute.device_maps import full_device, host_of
 from everflow.distribute.values import regroup
 from everflow.framework import dtypes, nest
 from everflow.framework.errors import OutOfRangeError
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, device, executing_eagerly
 from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
@@ -63,15 +64,23 @@ def numpy_dataset(numpy_input):
 
 
 def split_batches(dataset, count: int):
-    """A dataset with each batch cut into `count` parts, one after the other; the last one may be smaller."""
+    """A dataset with each batch cut into `count` parts, one after the other; the last ones may be smaller or empty."""
     if count == 1:
         return dataset
 
     def parts(*element):
         share = -(-array.shape(nest.flatten(element)[0])[0] // count)
+        if all(isinstance(leaf, Tensor) for leaf in nest.flatten(element)):
+            whole = element[0] if len(element) == 1 else element
+            return Dataset.range(count).map(lambda i: nest.map_structure(lambda leaf: _rows(leaf, i, share), whole))
         return Dataset.from_tensor_slices(element[0] if len(element) == 1 else element).batch(cast(share, dtypes.int64))
 
     return dataset.flat_map(parts)
+
+
+def _rows(tensor, index, share):
+    begin = cast(index, dtypes.int32) * share
+    return tensor[begin : begin + share]
 
 
 class InputWorkers:
@@ -113,7 +122,7 @@ class _Calls:
         return self._fn()
 
 
-class DistributedIterator:
+class DistributedIterator(Elements):
     """Gives each replica its part of the next element. In a graph, run `initialize()` first."""
 
     def __init__(self, input_workers, datasets, strategy):
@@ -139,9 +148,7 @@ class DistributedIterator:
 
     initializer = property(lambda self: self.initialize())
     _initializer = initializer
-    output_types = property(lambda self: get_output_types(self._datasets[0]))
-    output_shapes = property(lambda self: get_output_shapes(self._datasets[0]))
-    output_classes = property(lambda self: get_output_classes(self._datasets[0]))
+    _element_spec = property(lambda self: self._datasets[0].element_spec)
 
     def get_iterator(self, worker):
         """The iterator of a worker's device; None where there is none."""
@@ -165,8 +172,10 @@ class DistributedIterator:
             return iterator.get_next(name)
         except OutOfRangeError:
             shapes = get_output_shapes(self._datasets[index])
-            if all(shape.rank and shape[0] is not None and shape.is_fully_defined() for shape in nest.flatten(shapes)):
+            if all(shape.is_fully_defined() for shape in nest.flatten(shapes)):
                 raise  # All parts have as many rows.
+            if not self._strategy.extended._replicas_may_lack_rows:
+                raise
             return nest.map_structure(_without_rows, shapes, get_output_types(self._datasets[index]))
 
     def __iter__(self):
@@ -181,11 +190,13 @@ class DistributedIterator:
     next = __next__
 
 
-class DistributedDataset:
+class DistributedDataset(Elements):
     """A dataset for replicas: iterate over it, or make an iterator in a graph."""
 
     def __init__(self, input_workers, datasets, strategy):
         self._input_workers, self._datasets, self._strategy = input_workers, datasets, strategy
+
+    _element_spec = property(lambda self: self._datasets[0].element_spec)
 
     def __iter__(self):
         if not executing_eagerly():
@@ -197,13 +208,19 @@ class DistributedDataset:
     def _iterator(self):
         return DistributedIterator(self._input_workers, self._datasets, self._strategy)
 
-    def make_initializable_iterator(self):
-        """An iterator; run its `initialize()` first."""
+    def make_initializable_iterator(self, shared_name=None):
+        """An iterator; run its `initialize()` first. It belongs to this process and takes no `shared_name`."""
+        if shared_name is not None:
+            raise NotImplementedError("An iterator over a distributed dataset can't be shared by name.")
         return self._iterator()
 
     def make_one_shot_iterator(self):
         """An iterator that has begun, where operations run at once."""
         return self._iterator()
+
+    # What tf.compat.v1.data.make_initializable_iterator and its like ask of a dataset.
+    _make_initializable_iterator, _make_one_shot_iterator = make_initializable_iterator, make_one_shot_iterator
+    _get_iterator = _iterator
 
     def reduce(self, initial_state, reduce_fn):
         """`reduce_fn(state, element)` over all elements, where operations run at once."""

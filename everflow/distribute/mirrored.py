@@ -12,7 +12,7 @@ import threading
 
 from everflow.config.experimental import list_physical_devices
 from everflow.distribute import context
-from everflow.distribute.device_maps import full_device
+from everflow.distribute.device_maps import full_device, map_of
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.distribute.reduction import CrossDeviceOps, ReductionToOneDevice, mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
@@ -22,13 +22,12 @@ from everflow.distribute.values import (
     MirroredVariable,
     SyncOnReadVariable,
     devices_of,
+    joined_updates,
     regroup,
     replace_in_collections,
     select_replica,
 )
-from everflow.framework.operation import Operation
 from everflow.framework.scopes import (
-    control_dependencies,
     device,
     executing_eagerly,
     get_default_graph,
@@ -36,10 +35,11 @@ from everflow.framework.scopes import (
     name_scope,
 )
 from everflow.ops import array
-from everflow.ops.control_flow import grouping
+from everflow.ops.array.constants import constant
 from everflow.ops.variables.options import VariableSynchronization
 from everflow.ops.variables.scope import _scopes as variable_scopes
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.summary.writing_ops import current as summaries
 
 
 class MirroredStrategy(Strategy):
@@ -64,6 +64,7 @@ class MirroredStrategy(Strategy):
 class MirroredExtended(StrategyExtended):
     """What `MirroredStrategy` does: a copy of each variable on every device, a thread for each replica."""
 
+    _isolates_sessions = True
     _first_replica_id = 0  # other processes may have replicas, too
 
     def __init__(self, container_strategy, devices=None, cross_device_ops=None):
@@ -107,8 +108,17 @@ class MirroredExtended(StrategyExtended):
                 copies.append(next_creator(**given))
         kind = SyncOnReadVariable if on_read else MirroredVariable
         made = kind(self._container_strategy(), self._device_map, copies, kwargs.get("aggregation"))
-        replace_in_collections(made, collections, trainable)
+        replace_in_collections(made, copies, collections, trainable)
         return made
+
+    def read_var(self, v):
+        assert isinstance(v, DistributedVariable), f"{v!r} has no copies: it was made outside of the strategy's scope"
+        return super().read_var(v)
+
+    def _check_colocated(self, variable):
+        if not isinstance(variable, DistributedVariable):
+            raise ValueError(f"Variables are made beside one that has copies, not beside {variable!r}")
+        super()._check_colocated(variable)
 
     # --- replicas ----------------------------------------------------------------------------
 
@@ -126,6 +136,8 @@ class MirroredExtended(StrategyExtended):
         """A value without parts is the same in all replicas; its sum would be unclear where there are several."""
         if isinstance(value, (int, float)) and value == 0:
             return 0
+        if isinstance(value, (int, float)) and self._num_replicas_in_sync == 1:
+            return value
         if reduce_op is ReduceOp.SUM and len(self._devices) > 1:
             raise ValueError(
                 f"{value} is one value for all replicas, and cannot be reduced by {reduce_op}: give one per replica, or use MEAN"
@@ -133,23 +145,28 @@ class MirroredExtended(StrategyExtended):
         return mirrored_on(devices_of(destinations), lambda _: value)
 
     def _broadcast_to(self, tensor, destinations):
+        if isinstance(tensor, (int, float)):  # its type is that of what it is written to
+            return tensor
         return self._cross_device_ops.broadcast(tensor, destinations)
 
     def _update(self, var, fn, args, kwargs, group):
         made = []
-        for index, held in enumerate(self._local_results(var)):
+        assert isinstance(var, DistributedVariable), (
+            f"{var!r} has no copies: it was made outside of the strategy's scope"
+        )
+        for index, held in enumerate(var.values):
             name = f"update_{index}"
             with device(held.device), self._updating(held.device, index), name_scope(name):
                 made.append(fn(held, *select_replica(index, args), **select_replica(index, kwargs)))
-        if not group:
-            return made
-        parts = [m for m in made if m is not None]
-        together = grouping.group(*parts) if parts else None
-        if not parts or any(isinstance(p, Operation) for p in parts):
-            return together
-        # Whichever part is asked for, all copies are updated.
-        with control_dependencies([together]):
-            return mirrored_on([v.device for v in var.values], lambda i: array.identity(parts[i]))
+        return joined_updates(self, var.device_map, made, group)
+
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        made = []
+        devices = devices_of(colocate_with)
+        for index, name in enumerate(devices):
+            with device(name), self._updating(name, index), name_scope(f"update_{index}"):
+                made.append(fn(*select_replica(index, args), **select_replica(index, kwargs)))
+        return joined_updates(self, map_of(devices), made, group)
 
 
 def _all_devices() -> list[str]:
@@ -264,6 +281,8 @@ class _Replica:
         self._unwanted = False
         self.scopes = _OpenScopes(owner.graph).copied()
         self._variable_scope = get_variable_scope()
+        # The writer and step of the thread that calls; one replica's summaries stand for all.
+        self._summaries = dict(vars(summaries), is_left_to_another=index > 0)
         self.ended = False
         self.result = self.error = self.merge = self.answer = None
 
@@ -288,6 +307,7 @@ class _Replica:
 
     def _run(self) -> None:
         fn, args, kwargs = self._call
+        vars(summaries).update(self._summaries)
         try:
             with contextlib.ExitStack() as stack:
                 enter = stack.enter_context
@@ -317,7 +337,8 @@ class _Replica:
 class MirroredReplicaContext(ReplicaContext):
     def __init__(self, owner: _Replicas, replica: _Replica):
         super().__init__(owner.strategy, replica.index)
-        self._replica_id = owner.extended._first_replica_id + replica.index
+        with init_scope(), get_default_graph().name_scope(None), device(None):
+            self._replica_id = constant(owner.extended._first_replica_id + replica.index)
         self._owner = owner
         self._replica = replica
         self._variables_seen: dict = {}

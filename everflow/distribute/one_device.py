@@ -6,7 +6,9 @@ from everflow.distribute.device_maps import full_device
 from everflow.distribute.reduction import mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
 from everflow.distribute.values import devices_of
+from everflow.framework import nest
 from everflow.framework.scopes import device
+from everflow.ops.array.constants import constant
 
 
 class OneDeviceStrategy(Strategy):
@@ -42,7 +44,7 @@ class OneDeviceExtended(StrategyExtended):
         return made
 
     def _call_for_each_replica(self, fn, args, kwargs):
-        with device(self._devices[0]), ReplicaContext(self._container_strategy(), 0):
+        with device(self._devices[0]), _OneDeviceReplicaContext(self._container_strategy()):
             return fn(*args, **kwargs)
 
     def _reduce_to(self, reduce_op, value, destinations):
@@ -54,4 +56,11 @@ class OneDeviceExtended(StrategyExtended):
     def _update(self, var, fn, args, kwargs, group):
         with device(self._devices[0]), self._updating(self._devices[0]):
             result = fn(var, *args, **kwargs)
-        return result if group else [result]
+        return result if group else nest.map_structure(self._local_results, result)
+
+
+class _OneDeviceReplicaContext(ReplicaContext):
+    """The only replica of an `OneDeviceStrategy`."""
+
+    def __init__(self, strategy):
+        super().__init__(strategy, constant(0))

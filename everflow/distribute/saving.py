@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow.distribute.reduce_ops import read_all
-from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device
 from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
@@ -25,18 +24,25 @@ class CopiesSaveable(SaveableObject):
         if restored_shapes is not None:
             tensor = array.reshape(tensor, restored_shapes[0])
         assigned = []
+        if self._share != 1:
+            tensor = tensor / self._share
         for held in self._copies:
-            with device(held.handle.device):
-                value = array.identity(tensor) if self._share == 1 else tensor / self._share
-                assigned.append(raw.AssignVariableOp(resource=held.handle, value=value))
+            with device(held.device):
+                assigned.append(held.assign(tensor))
         return group(*assigned)
 
 
 def mirrored_saveable(variable, name: str) -> CopiesSaveable:
     """Copies are equal, so the first is saved."""
     first = variable.values[0]
-    drawn = first._graph_element  # None where operations run at once, and it is read when it is written
-    return CopiesSaveable(variable, first.read_value if drawn is None else drawn, name)
+
+    def read():
+        with device(first.device):
+            value = first.read_value()
+        with device("/device:CPU:0"):
+            return array.identity(value)
+
+    return CopiesSaveable(variable, read, name)
 
 
 def sync_on_read_saveable(variable, name: str) -> CopiesSaveable:

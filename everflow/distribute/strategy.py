@@ -121,7 +121,7 @@ class Strategy:
 
     def group(self, value, name=None):
         """An operation that runs all parts of a value."""
-        return grouping.group(*self.experimental_local_results(value), name=name)
+        return self._extended._group(value, name)
 
     # --- input -------------------------------------------------------------------------------
 
@@ -206,11 +206,10 @@ class StrategyExtended:
         raise NotImplementedError("must be implemented in descendants")
 
     def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
-        made = []
-        for index, name in enumerate(devices_of(colocate_with)):
-            with device(name), self._updating(name, index):
-                made.append(fn(*args, **kwargs))
-        return grouping.group(*made) if group else made
+        name = devices_of(colocate_with)[0]
+        with device(name), self._updating(name):
+            made = fn(*args, **kwargs)
+        return made if group else nest.map_structure(self._local_results, made)
 
     def _broadcast_to(self, tensor, destinations):
         raise NotImplementedError("must be implemented in descendants")
@@ -243,6 +242,7 @@ class StrategyExtended:
     def _update_config_proto(self, config_proto):
         made = type(config_proto)()
         made.CopyFrom(config_proto)
+        made.isolate_session_state |= self._isolates_sessions
         return made
 
     # --- facts -------------------------------------------------------------------------------
@@ -252,6 +252,9 @@ class StrategyExtended:
     parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
     _num_replicas_in_sync = property(lambda self: len(self._devices))
     _has_replicas_elsewhere = False  # in other processes, which draw graphs of their own
+    _global_batch_size = property(lambda self: True, doc="Whether a batch's size is that of all replicas together.")
+    _replicas_may_lack_rows = True  # eagerly, where the data ends in the middle of an element
+    _isolates_sessions = False  # whether what a session's variables hold ends with it
     _has_partitioned_variables = False  # whether partitioners count; a variable that has copies is in one piece
     experimental_between_graph = property(lambda self: False, doc="Whether each worker draws a graph of its own.")
     experimental_should_init = property(lambda self: True)
@@ -293,11 +296,15 @@ class StrategyExtended:
         """Whether a variable belongs to this strategy."""
         return getattr(v, "distribute_strategy", None) is self._container_strategy()
 
-    @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable):
-        """A context in which variables are made on the devices of another one."""
-        with get_default_graph().colocate_with(self.value_container(colocate_with_variable).op):
-            yield
+        """A context in which variables are made on the devices of another one, which this strategy has made."""
+        variable = self.value_container(colocate_with_variable)
+        self._check_colocated(variable)
+        return get_default_graph().colocate_with(variable.op)
+
+    def _check_colocated(self, variable):
+        if variable.distribute_strategy.extended is not self:
+            raise ValueError(f"{variable!r} was made in the scope of another strategy, {variable.distribute_strategy}")
 
     def value_container(self, value):
         """The variable that a copy belongs to; any other value itself."""
@@ -327,9 +334,15 @@ class StrategyExtended:
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs):
         """`reduce_to` for a list of (value, destinations)."""
+        context.require_cross_replica()
         return [self.reduce_to(reduce_op, value, destinations) for value, destinations in value_destination_pairs]
 
     def _reduce(self, reduce_op, value):
+        if context.in_replica_function():
+            raise RuntimeError(
+                "`reduce` is for values of all replicas; inside of one, tf.distribute.get_replica_context().all_reduce adds them up."
+            )
+
         def one(part):
             return self._reduce_to(reduce_op, part, full_device("/cpu:0"))
 
@@ -337,6 +350,7 @@ class StrategyExtended:
 
     def broadcast_to(self, tensor, destinations):
         """A tensor on every device of `destinations`."""
+        assert destinations is not None, "broadcast_to takes the devices, or a value or variable that is on them"
         return self._broadcast_to(tensor, destinations)
 
     def update(self, var, fn, args=(), kwargs=None, group=True):
@@ -351,6 +365,12 @@ class StrategyExtended:
 
     def _updating(self, name: str, index: int | None = None):
         return context.entered(context.Frame(self._container_strategy(), None, name, index))
+
+    def _group(self, value, name=None):
+        parts = self._local_results(value)
+        if len(parts) == 1 and name is None:
+            return getattr(parts[0], "op", parts[0])
+        return grouping.group(*parts, name=name)
 
     def _local_results(self, value):
         return tuple(value.values) if isinstance(value, (DistributedValues, DistributedVariable)) else (value,)
@@ -388,12 +408,9 @@ class ReplicaContext:
     strategy = property(lambda self: self._strategy, doc="The strategy that runs it.")
     num_replicas_in_sync = property(lambda self: self._strategy.num_replicas_in_sync)
 
-    @property
-    def replica_id_in_sync_group(self):
-        """Which replica it is, as a tensor."""
-        if isinstance(self._replica_id, int):
-            return constant(self._replica_id, name="replica_id_in_sync_group")
-        return self._replica_id
+    replica_id_in_sync_group = property(
+        lambda self: self._replica_id, doc="Which replica it is: a tensor in replica functions, 0 outside of all."
+    )
 
     @property
     def devices(self):
@@ -455,11 +472,8 @@ class DefaultExtended(StrategyExtended):
         return not isinstance(v, DistributedVariable)
 
     def _call_for_each_replica(self, fn, args, kwargs):
-        with ReplicaContext(self._container_strategy(), 0):
+        with ReplicaContext(self._container_strategy(), constant(0)):
             return fn(*args, **kwargs)
-
-    def call_for_each_replica(self, fn, args=(), kwargs=None):
-        return self._call_for_each_replica(fn, args, kwargs or {})
 
     def _reduce_to(self, reduce_op, value, destinations):
         return value
@@ -471,12 +485,21 @@ class DefaultExtended(StrategyExtended):
         return dataset_fn(InputContext())
 
     def _broadcast_to(self, tensor, destinations):
-        return tensor
+        raise NotImplementedError("Without a strategy a value is where it was made, and nowhere to be spread to.")
 
     def _update(self, var, fn, args, kwargs, group):
         with get_default_graph().colocate_with(var.op), self._updating(var.device or "/cpu:0"):
             result = fn(var, *args, **kwargs)
-        return result if group else [result]
+        return result if group else nest.map_structure(self._local_results, result)
+
+    def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
+        return self._update(colocate_with, lambda _, *args, **kwargs: fn(*args, **kwargs), args, kwargs, group)
+
+    def non_slot_devices(self, var_list):
+        return min(var_list, key=lambda variable: variable.name)
+
+    def _experimental_run_steps_on_iterator(self, fn, iterator, iterations, initial_loop_values=None):
+        raise NotImplementedError("Several steps in one run take a strategy with a loop of its own.")
 
 
 class _DefaultDistributionStrategy(Strategy):

@@ -16,11 +16,11 @@ from everflow.framework.conversion import (
 )
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import control_dependencies, device, get_default_graph
 from everflow.framework.type_specs import TypeSpec, type_spec_from_value
 from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
-from everflow.ops.variables.options import VariableAggregation
+from everflow.ops.variables.options import VariableAggregation, VariableSynchronization
 from everflow.ops.variables.variable import Variable
 
 
@@ -174,6 +174,27 @@ def _map_together(join, structures):
     return join(*structures)
 
 
+def joined_updates(extended, device_map, updates: list, group: bool):
+    """What an update gave for each copy as one: a tuple with `group` off; else a value whose every part waits for all
+    updates, or the operation that runs them where they aren't tensors.
+    """
+
+    def one(value):
+        if not isinstance(value, DistributedValues):
+            return value
+        together = extended._group(value)
+        if not value.is_tensor_like:
+            return together
+        parts = []
+        for part, name in zip(value.values, value.devices, strict=True):
+            with device(name), control_dependencies([together]):
+                parts.append(array.identity(part))
+        return Mirrored(value.device_map, parts)
+
+    joined = regroup(device_map, updates, Mirrored)
+    return nest.map_structure(one if group else extended._local_results, joined)
+
+
 def select_replica(index: int, structured):
     """The part of a structure that belongs to one replica."""
 
@@ -292,7 +313,7 @@ class MirroredVariable(DistributedVariable):
                 "which says how the replicas' values become one"
             )
 
-        if not isinstance(value, DistributedValues):
+        if self._strategy.extended._has_replicas_elsewhere and not isinstance(value, DistributedValues):
             value = convert_to_tensor_or_indexed_slices(value, self.dtype.base_dtype)
 
         def merge(strategy, value, *others, **named):
@@ -300,19 +321,26 @@ class MirroredVariable(DistributedVariable):
                 value = strategy.extended.broadcast_to(
                     value.values[0] if isinstance(value, DistributedValues) else value, self
                 )
-            elif isinstance(value, DistributedValues) or strategy.extended._has_replicas_elsewhere:
+            else:
                 value = strategy.extended.reduce_to(self._aggregation, value, self)
             return self._each(method, value, *others, **named)
 
         return frame.replica_context.merge_call(merge, args=(value, *args), kwargs=kwargs)
 
 
+# Writes that count on what is there.
+_COUNTS = {"assign_add": operator.add, "assign_sub": operator.sub}
+
+
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies go their own way, and are put together when read across replicas."""
 
     _saveable = sync_on_read_saveable
+    synchronization = property(lambda self: VariableSynchronization.ON_READ)
 
     def _get_cross_replica(self):
+        if len(self._values) == 1:
+            return self._values[0]
         return self._strategy.extended._read_across(self)
 
     def _write(self, method, value, *args, **kwargs):
@@ -320,12 +348,17 @@ class SyncOnReadVariable(DistributedVariable):
         is_of_one = frame.replica_context is not None or frame.update_device is not None
         # Where no replica of the strategy is drawn, a new value is for all copies; what is added, is for the first.
         is_for_all = method == "assign" and frame.strategy is not self._strategy
-        if len(self._values) == 1 or is_of_one and not is_for_all:
+        is_alone = len(self._values) == 1 and self._strategy.extended._has_replicas_elsewhere
+        if is_alone or is_of_one and not is_for_all:
             return getattr(self.get(), method)(value, *args, **kwargs)
+        if method in _COUNTS and self._aggregation is not VariableAggregation.SUM:
+            value, method = _COUNTS[method](self._get_cross_replica(), value), "assign"
         if method != "assign":
             raise ValueError(
-                "SyncOnReadVariable does not support `assign_add` and the like in cross-replica context; use `assign`."
+                f"What all replicas together have of {self.name} is a sum, and `{method}` can't say whose part changes: use `assign`."
             )
+        if len(self._values) == 1:
+            return self._values[0].assign(value, *args, **kwargs)
         if self._aggregation is VariableAggregation.SUM:
             value = internal_convert_to_tensor(value, self.dtype) / len(self._values)
         with context.entered(context.Frame(self._strategy)):
@@ -370,12 +403,12 @@ register_tensor_conversion_function(DistributedVariable, _to_tensor)
 register_tensor_conversion_function(DistributedValues, _part_to_tensor)
 
 
-def replace_in_collections(holder: DistributedVariable, collections, trainable) -> None:
+def replace_in_collections(holder, copies, collections, trainable) -> None:
     """Let collections hold a variable in place of its copies; those stay trainable where `trainable` was not said."""
     graph = get_default_graph()
     collections = list([GraphKeys.GLOBAL_VARIABLES] if collections is None else collections)
     if trainable:
         collections.append(GraphKeys.TRAINABLE_VARIABLES)
         held = graph.get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
-        held[:] = [v for v in held if not any(v is copy for copy in holder.values)]
+        held[:] = [v for v in held if not any(v is copy for copy in copies)]
     graph.add_to_collections(collections, holder)

@@ -229,6 +229,7 @@ python.keras          wrappers                           : keras.wrappers
 python.keras          saving                             : keras.saving legacy.inner.keras_saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
+python.keras          model_subclassing_test_util        : legacy.inner.keras_testing.subclassed
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology : \
                                                            keras keras.layers keras.models keras.engine.*
@@ -426,6 +427,7 @@ python.training       basic_session_run_hooks session_run_hook monitored_session
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
 python.training       training_util                      : ops.variables.global_step
+python.training       optimizer                          : legacy.inner.training.gradient_filter
 python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
@@ -544,7 +546,7 @@ python.estimator.tpu  _tpu_estimator_embedding error_handling iteration_count_es
                                                            estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu legacy.inner.tpu_context
 python.tpu            keras_support keras_tpu_variables  : contrib.tpu.keras_support
 python.tpu.ops        tpu_ops                            : ops.tpu.functions legacy.gen_ops
-python.distribute     tpu_strategy                       : tpu.strategy
+python.distribute     tpu_strategy                       : legacy.inner.distribute.tpu_names tpu.strategy
 compiler.xla.experimental.xla_sharding xla_sharding      : tpu.xla_sharding
 compiler.tf2xla.ops   gen_xla_ops                        : legacy.gen_ops
 compiler.tf2xla.python xla                               : legacy.inner.tf2xla

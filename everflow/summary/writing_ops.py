@@ -56,6 +56,7 @@ class _Current(threading.local):
         self.writer: SummaryWriter | None = None
         self.records = None
         self.step = None  # of tf.compat.v2.summary
+        self.is_left_to_another = False  # in replica functions but the first replica's
 
 
 current = _Current()
@@ -286,6 +287,8 @@ def should_record_summaries():
 
 def should_record(unless_told):
     """A bool tensor: what the contexts around say, or `unless_told` where there is none."""
+    if current.is_left_to_another:
+        return constant(False)
     records = current.records() if callable(current.records) else current.records
     return math.logical_and(True, unless_told if records is None else records)
 

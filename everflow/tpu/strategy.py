@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 
-from everflow.distribute.strategy import ReplicaContext, Strategy
+from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
 from everflow.framework.graph import Graph
 from everflow.protos.config_pb2 import ConfigProto
 from everflow.runtime.session import Session
@@ -38,6 +38,33 @@ def _query_tpu_system_metadata(master_address, cluster_def=None, query_topology=
     return _SystemMetadata(sum(cores.values()), len(cores), per_host, None, tuple(devices))
 
 
+class TPUExtended(StrategyExtended):
+    """What a `TPUStrategy` does: replicas on the cores of a TPU. There is no core here to put one on.
+
+    Args:
+        container_strategy: The strategy it belongs to.
+        tpu_cluster_resolver: What leads to the TPU.
+        steps_per_run: How many steps a run makes; 1 if None.
+        device_assignment: Which replica is on which core.
+
+    Raises:
+        IndexError: If there is no TPU, as on every machine that Everflow knows.
+    """
+
+    def __init__(self, container_strategy, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
+        super().__init__(container_strategy)
+        self.steps_per_run = 1 if steps_per_run is None else steps_per_run
+        self._device_assignment = device_assignment
+        master = tpu_cluster_resolver.master() if tpu_cluster_resolver is not None else ""
+        metadata = _query_tpu_system_metadata(master)
+        if not metadata.num_cores:
+            found = [d.name for d in metadata.devices]
+            raise IndexError(f"A TPUStrategy needs the cores of a TPU, and these are the devices here: {found}.")
+        raise NotImplementedError(
+            "Everflow has no kernels for TPUs: run replicas with a tf.distribute.MirroredStrategy."
+        )
+
+
 class TPUStrategyV2(Strategy):
     """Replicas on the cores of a TPU. There is no core here to put one on.
 
@@ -50,17 +77,10 @@ class TPUStrategyV2(Strategy):
     """
 
     def __init__(self, tpu_cluster_resolver=None, device_assignment=None):
-        master = tpu_cluster_resolver.master() if tpu_cluster_resolver is not None else ""
-        metadata = _query_tpu_system_metadata(master)
-        if not metadata.num_cores:
-            found = [d.name for d in metadata.devices]
-            raise IndexError(f"A TPUStrategy needs the cores of a TPU, and these are the devices here: {found}.")
-        raise NotImplementedError(
-            "Everflow has no kernels for TPUs: run replicas with a tf.distribute.MirroredStrategy."
-        )
+        super().__init__(TPUExtended(self, tpu_cluster_resolver, device_assignment=device_assignment))
 
 
-class TPUStrategy(TPUStrategyV2):
+class TPUStrategy(Strategy):
     """Replicas on the cores of a TPU, `steps_per_run` steps in every run of the session. There is no core here.
 
     Args:
@@ -73,13 +93,9 @@ class TPUStrategy(TPUStrategyV2):
     """
 
     def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
-        self._steps_per_run = 1 if steps_per_run is None else steps_per_run
-        super().__init__(tpu_cluster_resolver, device_assignment)
+        super().__init__(TPUExtended(self, tpu_cluster_resolver, steps_per_run, device_assignment))
 
-    @property
-    def steps_per_run(self):
-        """How many steps a run makes."""
-        return self._steps_per_run
+    steps_per_run = property(lambda self: self.extended.steps_per_run, doc="How many steps a run makes.")
 
 
 class _TPUReplicaContext(ReplicaContext):

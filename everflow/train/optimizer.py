@@ -173,10 +173,8 @@ class Optimizer(Trackable):
         stop_gradients=None,
         scaled=True,
     ):
-        if executing_eagerly() or callable(loss) and get_default_graph().building_function:
-            return self._gradients_by_tape(loss, var_list, grad_loss)
-        if callable(loss):
-            loss = get_default_graph().as_graph_element(loss(), allow_operation=False)
+        if executing_eagerly() or callable(loss):
+            return self._gradients_by_tape(loss, var_list, grad_loss, scaled)
         if scaled:
             loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
@@ -208,7 +206,7 @@ class Optimizer(Trackable):
         self._assert_valid_dtypes([v for g, v in found if g is not None and v.dtype != dtypes.resource])
         return found
 
-    def _gradients_by_tape(self, loss, var_list, grad_loss):
+    def _gradients_by_tape(self, loss, var_list, grad_loss, scaled=True):
         """Gradients of a loss that is given as a function."""
         if not callable(loss):
             raise RuntimeError(
@@ -218,6 +216,8 @@ class Optimizer(Trackable):
             if var_list is not None:
                 tape.watch(var_list)
             value = loss()
+            if scaled:
+                value = distribution.scaled_for_replicas(value)
         if var_list is None:
             var_list = tape.watched_variables()
         var_list = nest.flatten(var_list)
@@ -287,12 +287,14 @@ class Optimizer(Trackable):
             def finish():
                 return self._finish(updates, "update")
 
-            finished = grouping.group(
-                *extended.update_non_slot(extended.non_slot_devices(var_list), finish, group=False)
-            )
+            finished = extended.update_non_slot(extended.non_slot_devices(var_list), finish, group=False)
+            finished = grouping.group(*finished, name=name if global_step is None else None)
             if global_step is not None:
                 with control_dependencies([finished]):
-                    counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
+                    if extended.variable_created_in_scope(global_step):
+                        counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
+                    else:  # one count, which Keras keeps for all replicas
+                        counted = global_step.assign_add(1, read_value=False)
                 finished = grouping.group(finished, counted, name=name)
             return _as_train_op(finished)
 

@@ -21,6 +21,16 @@ def test_no_tpu():
         tf.contrib.tpu.keras_to_tpu_model(tf.keras.Sequential())
 
 
+def test_strategies_of_both_versions():
+    from everflow.legacy.inner.distribute import tpu_names as tpu_strategy
+
+    assert tpu_strategy.TPUStrategyV1 is tf.distribute.experimental.TPUStrategy
+    assert tpu_strategy.TPUStrategy is tf.compat.v2.distribute.experimental.TPUStrategy
+    assert not issubclass(tpu_strategy.TPUStrategyV1, tpu_strategy.TPUStrategy)
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("")
+    assert tpu_strategy.get_tpu_system_metadata(resolver).num_cores == 0
+
+
 def test_serving_reads_variables_as_constants():
     def build():
         inference.rewrite_for_inference(lambda a: a * tf.get_variable("v", [4]), [placeholder(4)])

@@ -91,7 +91,8 @@ class Compiling:
         self._make_metrics(metrics, options["weighted_metrics"])
         self._steps = self._new_steps()
         if executing_eagerly():
-            self._require_loss(any(e.loss is not None for e in self._endpoints))
+            if not self.run_eagerly:  # Untraced, layers may add losses in their calls yet.
+                self._require_loss(any(e.loss is not None for e in self._endpoints))
             self._collected_trainable_weights = self.trainable_weights
             return
         # One replica draws as if there was no strategy, under which its variables were made; several workers read what
@@ -161,6 +162,11 @@ class Compiling:
             raise ValueError(
                 f"In a graph, a strategy spreads models whose inputs are known before data comes. {self.name} is a subclassed model, or "
                 "a `Sequential` model created without `input_shape`/`input_dim` in its first layer."
+            )
+        if self._run_eagerly and self._spreads_arrays:
+            raise ValueError(
+                "A strategy spreads batches over traced functions: compile without `run_eagerly`, or leave "
+                "`experimental_run_tf_function` on."
             )
         if options.get("target_tensors") is not None:
             raise ValueError("`target_tensors` can't be given where a strategy spreads batches over replicas.")

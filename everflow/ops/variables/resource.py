@@ -207,7 +207,7 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op)
 
     def __repr__(self):
-        value = f", numpy={self.read_value()._text()}" if executing_eagerly() else ""
+        value = f", numpy={self.read_value()._text()}" if executing_eagerly() and not self._in_graph_mode else ""
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}{value}>"
 
 

@@ -14,7 +14,7 @@ from everflow.distribute.central_storage import CentralStorageStrategy, Paramete
 from everflow.distribute.collective import CollectiveExtended as CollectiveAllReduceExtended
 from everflow.distribute.collective import MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy
 from everflow.distribute.mirrored import MirroredReplicaContext, MirroredStrategy
-from everflow.distribute.one_device import OneDeviceStrategy
+from everflow.distribute.one_device import OneDeviceExtended, OneDeviceStrategy, _OneDeviceReplicaContext
 from everflow.distribute.strategy import DefaultExtended as _DefaultDistributionExtended
 from everflow.distribute.strategy import Strategy, StrategyExtended
 from everflow.framework.devices import DeviceSpec
