@@ -227,6 +227,7 @@ python.keras          wrappers                           : keras.wrappers
 python.keras          saving                             : keras.saving legacy.inner.keras_saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
+python.keras          model_subclassing_test_util        : legacy.inner.keras_testing.subclassed_models
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology : \
                                                            keras keras.layers keras.models keras.engine.*
