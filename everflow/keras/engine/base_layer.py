@@ -378,7 +378,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
 
     _call_fn_args = property(lambda self: arguments_of_call(self))
     _call_accepts_kwargs = property(lambda self: takes_any_name(self.call))
-    _expects_training_arg = property(lambda self: self._call_takes("training"))
+    _expects_training_arg = property(lambda self: self._call_takes("training") or self._call_accepts_kwargs)
     _expects_mask_arg = property(lambda self: self._call_takes("mask"))
 
     @functools.cached_property
