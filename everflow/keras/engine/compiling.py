@@ -92,7 +92,8 @@ class Compiling:
         self._make_metrics(metrics, options["weighted_metrics"])
         self._steps = self._new_steps()
         if executing_eagerly():
-            self._require_loss(any(e.loss is not None for e in self._endpoints))
+            if not self.run_eagerly:  # its batches tell whether there is one
+                self._require_loss(any(e.loss is not None for e in self._endpoints))
             self._collect_what_is_trained()
             return
         # One replica draws as if there was no strategy, under which its variables were made; several workers read what
