@@ -435,9 +435,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for inputs of this shape; found by calling the layer, where that leaves nothing behind."""
         if not executing_eagerly():
-            raise NotImplementedError(
-                f"{type(self).__name__} has no `compute_output_shape` of its own, and in a graph it isn't called to find out."
-            )
+            raise NotImplementedError(f"In a graph, {type(self).__name__} needs a `compute_output_shape` of its own.")
         return self._drawn_output_shape(input_shape)
 
     def _drawn_output_shape(self, input_shape):
