@@ -73,7 +73,7 @@ class Layer(base_layer.Layer):
     def __setattr__(self, name, value):
         object.__setattr__(self, name, value)
 
-    def _holdings(self):
+    def _holders(self):
         return []
 
     submodules = Module.submodules

@@ -229,7 +229,7 @@ python.keras          wrappers                           : keras.wrappers
 python.keras          saving                             : keras.saving legacy.inner.keras_saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
-python.keras          model_subclassing_test_util        : legacy.inner.keras_testing.subclassed
+python.keras          model_subclassing_test_util        : legacy.inner.keras_testing.subclassed_models
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology : \
                                                            keras keras.layers keras.models keras.engine.*
@@ -266,6 +266,9 @@ python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils l
                                                            legacy.inner.keras legacy.inner.keras_utils keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.utils    layer_utils vis_utils io_utils     : legacy.inner.keras_engine.layer_utils
 python.keras.saving   save                               : keras.saving.models keras.saving.weights
+python.keras.saving   saved_model                        : keras.saving.saved_model
+python.keras.saving.saved_model save utils                : keras.saving.saved_model.save legacy.inner.keras_engine.layer_traces
+python.keras.saving.saved_model load                      : keras.saving.saved_model.load keras.saving.saved_model.revived
 python.keras.utils    mode_keys                          : legacy.inner.keras_engine.mode_keys
 python.keras.utils    metrics_utils                      : legacy.inner.keras_utils keras.loss_reduction keras.generic
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \

@@ -6,7 +6,6 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
-from everflow.legacy.inner.keras_testing import subclassed
 from everflow.summary import v2 as summary
 from everflow.summary.reading import summary_iterator
 
@@ -139,11 +138,3 @@ def test_models_that_run_eagerly_are_not_spread():
             with pytest.raises(ValueError, match="run_eagerly"):
                 model.compile("sgd", "mse", run_eagerly=True, experimental_run_tf_function=False)
             model.compile("sgd", run_eagerly=True)
-
-
-def test_models_that_are_classes():
-    with tf.Graph().as_default():
-        first, second = subclassed.MultiIOTestModel(use_bn=True)([tf.zeros([2, 5]), tf.zeros([2, 5])])
-        assert (first.shape.as_list(), second.shape.as_list()) == ([2, 2], [2, 3])
-        assert subclassed.NestedTestModel1()(tf.zeros([2, 5])).shape.as_list() == [2, 2]
-        assert subclassed.get_nested_model_3(5, 2).output_shape == (None, 2)

@@ -137,7 +137,7 @@ def test_weights_and_layers_in_attributes_belong_to_the_layer():
     assert len(layer.trainable_weights) == 5
     assert layer.non_trainable_weights == [layer.extra]
     layer.trainable = False
-    assert layer.trainable_weights == [] and not layer.late[0].trainable
+    assert layer.trainable_weights == [] and layer.late[0].trainable and not layer.late.trainable
 
 
 def test_python_control_flow_over_tensors_in_call():

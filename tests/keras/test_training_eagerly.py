@@ -123,3 +123,38 @@ def test_whether_targets_of_another_rank_fit_is_for_the_loss_to_say():
         assert np.isfinite(model.train_on_batch(x, np.ones((5, 1), "float32")[:2, None]))
         with pytest.raises(tf.errors.InvalidArgumentError):
             model.train_on_batch(x, np.ones((2, 2), "float32"))
+
+
+def test_weights_of_samples_may_be_tensors():
+    with eager_mode():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), kernel_initializer="zeros")])
+        model.compile("sgd", "mse")
+        x, y = tf.ones((4, 2)), tf.ones((4, 1))
+        assert model.evaluate(x, y, sample_weight=tf.constant([1.0, 1.0, 0.0, 0.0]), verbose=0) == 0.5
+        model.fit(x, y, sample_weight=tf.ones(4), steps_per_epoch=2, verbose=0)
+
+
+def test_a_model_that_runs_eagerly_is_asked_for_its_loss_in_training():
+    with eager_mode():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        model.compile("sgd", run_eagerly=True)
+        with pytest.raises(ValueError):
+            model.train_on_batch(np.ones((2, 2)))
+        with pytest.raises(ValueError):
+            model.compile("sgd")
+
+
+def test_who_trains_on_a_dataset_in_functions_is_not_told_its_length():
+    told = []
+
+    class Told(tf.keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            told.append(self.params["steps"])
+
+    with eager_mode():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        model.compile("sgd", "mse")
+        batches = tf.data.Dataset.from_tensor_slices((np.ones((4, 2)), np.ones((4, 1)))).batch(2)
+        model.fit(batches, verbose=0, callbacks=[Told()])
+        model.fit(batches, verbose=0, callbacks=[Told()], steps_per_epoch=2)
+    assert told == [None, 2]

@@ -36,7 +36,7 @@ from everflow.keras.engine import autocasting, saved_form
 from everflow.keras.engine.autocast_variable import create_autocast_variable
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
-from everflow.keras.engine.input_spec import assert_input_compatibility
+from everflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from everflow.keras.engine.layer_inner_names import LayerInnerNames
 from everflow.keras.engine.layer_losses import LayerLosses, runs_at_once
 from everflow.keras.engine.node import has_history
@@ -147,6 +147,9 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     @input_spec.setter
     @untracked
     def input_spec(self, value):
+        for spec in nest.flatten(value):
+            if spec is not None and not isinstance(spec, InputSpec):
+                raise TypeError(f"What inputs layer {self.name} takes is said by `InputSpec`s, not by {spec!r}.")
         self._input_spec = value
 
     @property
@@ -165,8 +168,10 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     @trainable.setter
     def trainable(self, value):
         self._trainable = value
-        for layer in self._nested_layers():
-            layer.trainable = value
+        for holder in self._layers:
+            holder.trainable = (
+                value  # What a list or dict holds keeps its own mark, and doesn't count while that has none.
+            )
 
     @property
     def trainable_weights(self):
@@ -373,7 +378,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
 
     _call_fn_args = property(lambda self: arguments_of_call(self))
     _call_accepts_kwargs = property(lambda self: takes_any_name(self.call))
-    _expects_training_arg = property(lambda self: self._call_takes("training"))
+    _expects_training_arg = property(lambda self: self._call_takes("training") or self._call_accepts_kwargs)
     _expects_mask_arg = property(lambda self: self._call_takes("mask"))
 
     @functools.cached_property
@@ -428,7 +433,13 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     # --- what subclasses may say -------------------------------------------------------------
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs for inputs of this shape; found by drawing the layer in a graph of its own."""
+        """The shape of the outputs for inputs of this shape; found by calling the layer, where that leaves nothing behind."""
+        if not executing_eagerly():
+            raise NotImplementedError(f"In a graph, {type(self).__name__} needs a `compute_output_shape` of its own.")
+        return self._drawn_output_shape(input_shape)
+
+    def _drawn_output_shape(self, input_shape):
+        """The same, found by drawing the layer in a graph of its own."""
         if type(self).call is Layer.call:
             return input_shape
         with FuncGraph("shapes", get_default_graph()).as_default():

@@ -13,21 +13,33 @@ class CallContext(threading.local):
         self.layer = self.inputs = None
         self.training = None
         self.depth = 0
+        self.frozen = False  # whether this layer or one around it is not to be trained
+        self.updating = True  # whether functions that layers give as updates are run
 
     in_call = property(lambda self: self.depth > 0)
 
     @contextlib.contextmanager
     def enter(self, layer, inputs, training):
         """Inside, `layer` is called on `inputs`. `training` is what it was told; for None the layers around decide."""
-        saved = self.layer, self.inputs, self.training
+        saved = self.layer, self.inputs, self.training, self.frozen
         self.layer, self.inputs, self.depth = layer, inputs, self.depth + 1
+        self.frozen = self.frozen or not layer.trainable
         if training is not None:
             self.training = training
         try:
             yield
         finally:
             self.depth -= 1
-            self.layer, self.inputs, self.training = saved
+            self.layer, self.inputs, self.training, self.frozen = saved
+
+    @contextlib.contextmanager
+    def without_updates(self):
+        """Inside, functions that layers give as updates are left alone."""
+        saved, self.updating = self.updating, False
+        try:
+            yield
+        finally:
+            self.updating = saved
 
     @contextlib.contextmanager
     def told(self, training):

@@ -44,6 +44,7 @@ class Compiling:
         self._experimental_run_tf_function = False
         self._steps, self._run_eagerly = None, None
         self._collected_trainable_weights = None
+        self._compiled_trainable_state = {}
         self._inputs_are_named = False
         self._endpoints = []
         self.optimizer = None
@@ -91,9 +92,9 @@ class Compiling:
         self._make_metrics(metrics, options["weighted_metrics"])
         self._steps = self._new_steps()
         if executing_eagerly():
-            if not self.run_eagerly:  # Untraced, layers may add losses in their calls yet.
+            if not self.run_eagerly:  # its batches tell whether there is one
                 self._require_loss(any(e.loss is not None for e in self._endpoints))
-            self._collected_trainable_weights = self.trainable_weights
+            self._collect_what_is_trained()
             return
         # One replica draws as if there was no strategy, under which its variables were made; several workers read what
         # all of them have counted.
@@ -101,7 +102,21 @@ class Compiling:
             self._draw_metrics("metrics")
             self._draw_weights_and_loss()
         self.train_function = self.test_function = self.predict_function = None
+        self._collect_what_is_trained()
+
+    def _collect_what_is_trained(self):
         self._collected_trainable_weights = self.trainable_weights
+        self._compiled_trainable_state = self._get_trainable_state()
+
+    @contextlib.contextmanager
+    def _trainable_as_compiled(self):
+        """Inside, layers are frozen that were so when the model was compiled, and no others."""
+        now = self._get_trainable_state()
+        self._set_trainable_state({**now, **self._compiled_trainable_state})
+        try:
+            yield
+        finally:
+            self._set_trainable_state(now)
 
     def _with_loss_scale(self, optimizer):
         """An optimizer as the model's policy of mixed precision wants it: with losses that are scaled."""

@@ -170,7 +170,7 @@ def standardize_weights(y, sample_weight=None, class_weight=None, mode=None):
     """The weight of each sample (or, with mode "temporal", of each time step), or None where all are alike."""
     if mode is not None and mode != "temporal":
         raise ValueError(f'`sample_weight_mode` is None or "temporal", not {mode!r}.')
-    if sample_weight is not None and not isinstance(sample_weight, Tensor):
+    if sample_weight is not None and not is_symbolic(sample_weight):
         sample_weight = np.asarray(sample_weight)
     if mode == "temporal" and len(_shape_of(y)) < 3:
         raise ValueError(

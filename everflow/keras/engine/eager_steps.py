@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from everflow.framework import nest, strategy_context
@@ -13,6 +15,7 @@ from everflow.keras.backend.functions import dense
 from everflow.keras.backend.state import fixed_learning_phase
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine.batch_values import is_composite, tensor_of, value_of
+from everflow.keras.engine.call_context import call_context
 from everflow.ops import math
 from everflow.ops.functions.traced import defun
 from everflow.ops.gradients.tape import GradientTape
@@ -42,8 +45,7 @@ class EagerSteps:
 
     def _phase(self, kind):
         """Whether layers are trained; a model that runs as a graph keeps to a phase that the program has fixed."""
-        model = self.model
-        fixed = None if model._experimental_run_tf_function or model.run_eagerly else fixed_learning_phase()
+        fixed = fixed_learning_phase() if self._is_graph else None
         return int(kind == "train") if fixed is None else fixed
 
     def _fed(self):
@@ -69,7 +71,13 @@ class EagerSteps:
         if not model._is_graph_network and model._inputs_are_named:
             given = dict(zip(model.input_names, inputs))
         kwargs = {"training": training} if model._call_takes("training") else {}
-        return nest.flatten(model(given, **kwargs))
+        with contextlib.nullcontext() if training or not self._is_graph else call_context.without_updates():
+            return nest.flatten(model(given, **kwargs))
+
+    @property
+    def _is_graph(self):
+        """Whether the model runs as a graph of its own: there, only training runs what layers want to be updated."""
+        return not (self.model._experimental_run_tf_function or self.model.run_eagerly)
 
     def _predict(self, inputs, targets, weights):
         return self._called(inputs, False)
@@ -80,7 +88,7 @@ class EagerSteps:
 
     def _train(self, inputs, targets, weights):
         model = self.model
-        with GradientTape() as tape:
+        with GradientTape() as tape, model._trainable_as_compiled():
             outputs = self._called(inputs, True)
             loss = self._loss(outputs, targets, weights)
         trained = model._collected_trainable_weights

@@ -25,9 +25,6 @@ class InnerNames:
         lambda self: [e.feed_output_shape for e in self._endpoints if e.has_feedable_training_target()]
     )
     _feed_loss_fns = property(lambda self: [e.loss for e in self._endpoints if e.has_feedable_training_target()])
-    _compiled_trainable_state = property(
-        lambda self: {layer: layer.trainable for layer in (self, *self._flattened_layers())}
-    )
 
     _layer_call_argspecs = property(lambda self: {layer: getfullargspec(layer.call) for layer in self.layers})
     _nodes_by_depth = property(lambda self: self._topology.nodes_by_depth)

@@ -121,11 +121,13 @@ class LayerLosses:
         else:
             relevant = [t for node in self._inbound_nodes for t in nest.flatten(node.input_tensors)]
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
+            # What a call has drawn where all else runs at once is part of that call; a function is for training to run.
+            is_part_of_call = not callable(update) and call_context.in_call and executing_eagerly_outside_functions()
             if callable(update):
-                if runs_at_once() and not self.trainable:
+                if runs_at_once() and (call_context.frozen or not call_context.updating):
                     continue  # what a frozen layer knows stays as it is
                 update = update()
-            if update is None or runs_at_once():
+            if update is None or runs_at_once() or is_part_of_call:
                 continue
             if not isinstance(update, Operation):
                 update = update.op if hasattr(update, "op") else convert_to_tensor(update).op

@@ -57,8 +57,7 @@ class Network(Layer):
         self._is_graph_network = False
         self._graph_layers = []
         Layer.__init__(self, trainable=trainable, name=name, dtype=dtype, dynamic=dynamic)
-        self.inputs = self.outputs = None
-        self.input_names, self.output_names = [], []
+        self.inputs, self.outputs = [], []  # and no names for them, until they are known
         self.optimizer = None
 
     @untracked
@@ -135,8 +134,8 @@ class Network(Layer):
     def _layers(self, layers):
         self.__dict__["_graph_layers"] = layers
 
-    def _holdings(self):
-        return unique([*self.__dict__.get("_graph_layers", ()), *super()._holdings()])
+    def _holders(self):
+        return [*self.__dict__.get("_graph_layers", ()), *super()._holders()]
 
     @property
     def input(self):
@@ -255,9 +254,11 @@ class Network(Layer):
         if input_shape and not self.inputs:
 
             def placeholders(shapes):
-                if isinstance(shapes, list) and all(isinstance(s, (tuple, list, TensorShape)) for s in shapes):
-                    return [K.placeholder(shape=s) for s in shapes]
-                return K.placeholder(shape=shapes)
+                if not isinstance(shapes, list):
+                    return K.placeholder(shape=shapes)
+                if not all(isinstance(s, (tuple, list, TensorShape)) for s in shapes):
+                    raise ValueError(f"A list has a shape for each input, as [(None, 2)]; `build` was given {shapes}.")
+                return [K.placeholder(shape=s) for s in shapes]
 
             x = placeholders(input_shape)
             kwargs = {"training": None} if self._call_takes("training") else {}

@@ -101,9 +101,13 @@ class TrackedAttributes(Trackable):
                 if all(leaf is not w for kept in lists for w in kept):
                     lists[0 if leaf.trainable else 1].append(leaf)
 
-    def _holdings(self):
-        """The layers, modules and variables in tracked attributes, in the order of their coming."""
-        return list({id(x): x for value in self.__dict__.get("_tracked", {}).values() for x in _leaves(value)}.values())
+    def _holders(self):
+        """What holds layers and variables here, in the order of its coming: these themselves, lists and dicts."""
+        return list(self.__dict__.get("_tracked", {}).values())
+
+    def _holdings(self, also_in_tuples=False):
+        """The layers, modules and variables that are held here."""
+        return list({id(x): x for value in self._holders() for x in _leaves(value, also_in_tuples)}.values())
 
     @property
     def _layers(self):
@@ -122,21 +126,25 @@ class TrackedAttributes(Trackable):
     def _weights_inside(self, kind):
         """Weights of the layers held here, and variables that came into a list after it was set as an attribute."""
         own = {id(w) for w in self._trainable_weights + self._non_trainable_weights}
-        found = []
-        for x in self._holdings():
-            if isinstance(x, Variable):
-                if id(x) not in own and (kind == "weights" or x.trainable == (kind == "trainable_weights")):
-                    found.append(x)
-            elif is_layer(x):  # What a plain Module holds is not the layer's, as in TensorFlow.
-                found += getattr(x, kind)
+        found, seen = [], set()
+        for holder in self._holders():
+            asked = _of_frozen(kind) if isinstance(holder, TrackableDataStructure) and not holder.trainable else kind
+            for x in _leaves(holder) if asked else ():
+                if id(x) in seen:
+                    continue
+                seen.add(id(x))
+                if isinstance(x, Variable):
+                    if id(x) not in own and (asked == "weights" or x.trainable == (asked == "trainable_weights")):
+                        found.append(x)
+                elif is_layer(x):  # What a plain Module holds is not the layer's, as in TensorFlow.
+                    found += getattr(x, asked)
         return found
 
     @property
     def submodules(self):
         """All layers and modules inside."""
-        return tuple(
-            dict.fromkeys(inner for x in self._holdings() if isinstance(x, Module) for inner in (x, *x.submodules))
-        )
+        held = self._holdings(also_in_tuples=True)
+        return tuple(dict.fromkeys(inner for x in held if isinstance(x, Module) for inner in (x, *x.submodules)))
 
     def _checkpoint_children(self):
         """What object-based checkpoints follow, in the order of its coming."""
@@ -145,6 +153,11 @@ class TrackedAttributes(Trackable):
         found = [(name, value) for name, value in held if not isinstance(value, tuple) and name not in passed_over]
         # What was tracked under a name of its own; the attributes of a module are those above.
         return found + Trackable._checkpoint_children(self)
+
+
+def _of_frozen(kind):
+    """Which weights of a list or dict that is frozen are of a kind: none is trained."""
+    return None if kind == "trainable_weights" else "weights"
 
 
 def is_layer(obj):
@@ -159,12 +172,14 @@ def claim(held):
             layer._use_resource_variables = True
 
 
-def _leaves(value):
-    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow. A tuple hides them."""
+def _leaves(value, also_in_tuples=False):
+    """Variables and modules in a value of lists and dicts, or of those that checkpoints follow. A tuple hides them, but
+    for who looks for modules only.
+    """
     if isinstance(value, dict):
         value = list(value.values())
     elif isinstance(value, TrackableDataStructure):
         value = value._values
-    if isinstance(value, list):
-        return [leaf for item in value for leaf in _leaves(item)]
+    if isinstance(value, (list, tuple) if also_in_tuples else list):
+        return [leaf for item in value for leaf in _leaves(item, also_in_tuples)]
     return [value] if isinstance(value, (Variable, Module)) and not isinstance(value, UnreadVariable) else []

@@ -108,15 +108,23 @@ class Model(Compiling, InnerNames, Network):
     @takes(f"x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, {_QUEUE}")
     def evaluate(self, x, y, batch_size, verbose, sample_weight, steps, callbacks, **queue):
         """The loss and metrics over a data set: a number, or a list in the order of `metrics_names`."""
+        return self._evaluate(x, y, batch_size, verbose, sample_weight, steps, callbacks, queue)
+
+    def _evaluate(self, x, y, batch_size, verbose, sample_weight, steps, callbacks, queue, in_functions=None):
         self._assert_compiled()
-        shared = {"queue": queue, "in_functions": self._experimental_run_tf_function}
+        in_functions = self._experimental_run_tf_function if in_functions is None else in_functions
+        shared = {"queue": queue, "in_functions": in_functions}
         source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, **shared)
         return training_loop.evaluate(self, source, verbose=verbose, callbacks=callbacks)
 
     @takes(f"x, batch_size=None, verbose=0, steps=None, callbacks=None, {_QUEUE}")
     def predict(self, x, batch_size, verbose, steps, callbacks, **queue):
         """The outputs for a data set, as arrays."""
-        shared = {"queue": queue, "in_functions": self._experimental_run_tf_function, "for_predict": True}
+        return self._predict(x, batch_size, verbose, steps, callbacks, queue)
+
+    def _predict(self, x, batch_size, verbose, steps, callbacks, queue, in_functions=None):
+        in_functions = self._experimental_run_tf_function if in_functions is None else in_functions
+        shared = {"queue": queue, "in_functions": in_functions, "for_predict": True}
         source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, **shared)
         return training_loop.predict(self, source, verbose=verbose, callbacks=callbacks)
 
@@ -182,16 +190,16 @@ class Model(Compiling, InnerNames, Network):
         return self._fit(generator, False, **options)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
-    def evaluate_generator(self, generator, **options):
+    def evaluate_generator(self, generator, steps, callbacks, verbose, **queue):
         """The loss and metrics over what a generator or a `Sequence` gives."""
         self._refuse_strategy("evaluate_generator", "evaluate")
-        return self.evaluate(generator, **options)
+        return self._evaluate(generator, None, None, verbose, None, steps, callbacks, queue, in_functions=False)
 
     @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
-    def predict_generator(self, generator, **options):
+    def predict_generator(self, generator, steps, callbacks, verbose, **queue):
         """The outputs for what a generator or a `Sequence` gives."""
         self._refuse_strategy("predict_generator", "predict")
-        return self.predict(generator, **options)
+        return self._predict(generator, None, verbose, steps, callbacks, queue, in_functions=False)
 
     def _refuse_strategy(self, method, other):
         if self._distribution_strategy is not None:
@@ -212,8 +220,11 @@ class Model(Compiling, InnerNames, Network):
         if self._waits_for_data() and any(map(data_checks.is_symbolic, nest.flatten((x, y, sample_weight)))):
             x, y, sample_weight = data_checks.run_tensors((x, y, sample_weight))
         self._build_from_data(x)
+        # What is called on each batch finds out itself what doesn't fit.
+        has_fixed_shapes = self._is_graph_network and not (self._is_compiled and self.run_eagerly)
+        shapes = self._feed_input_shapes if has_fixed_shapes else [None] * len(self._feed_input_shapes)
         inputs = data_checks.standardize(
-            x, self._feed_input_names, self._feed_input_shapes, check_batch_axis=False, exception_prefix="input"
+            x, self._feed_input_names, shapes, check_batch_axis=False, exception_prefix="input"
         )
         if for_predict or not self._is_compiled:
             return inputs, [], []
@@ -228,7 +239,8 @@ class Model(Compiling, InnerNames, Network):
         for target, weight, of_classes, endpoint in zip(targets, all_weights, all_class_weights, endpoints):
             weights.append(data_checks.standardize_weights(target, weight, of_classes, endpoint.sample_weight_mode))
         data_checks.check_lengths(inputs, targets, weights)
-        data_checks.check_targets(targets, endpoints)
+        if has_fixed_shapes:
+            data_checks.check_targets(targets, endpoints)
         self._use_sample_weights([w is not None for w in weights])
         return inputs, targets, weights
 

@@ -36,7 +36,7 @@ def _configured(callbacks, model, mode, source, verbose, do_validation=False, ep
     amount = {"steps": source.number_of_batches, "samples": source.samples}
     if not by_samples:
         samples = source.steps if source.is_told_steps or not source.in_functions else None
-        amount = {"steps": source.steps, "samples": samples}
+        amount = {"steps": source.steps_ahead(mode), "samples": samples}
     amount["count_mode"] = "samples" if by_samples else "steps"
     amount |= {"batch_size": source.batch_size, "epochs": epochs}
     return configure(callbacks, model, mode=mode, do_validation=do_validation, verbose=verbose, **amount)
@@ -93,7 +93,9 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
         if not means.weight and results is None:
             break
         if source.steps is None and not source.counts_samples:
-            source.steps = calls.params["steps"] = means.weight  # Now it is known how many there are.
+            source.steps = means.weight  # Now it is known how many there are.
+        if calls.params["steps"] is None and not source.counts_samples:
+            calls.params["steps"] = means.weight
         # An epoch for which nothing was left is reported by what the last one came to, once more over its steps.
         results = means.results() if means.weight else [results[0] / source.steps, *results[1:]]
         logs = make_logs(model, {}, results, "train")

@@ -48,7 +48,7 @@ class Lambda(Layer):
     def compute_output_shape(self, input_shape):
         said = self._output_shape
         if said is None:
-            return super().compute_output_shape(input_shape)
+            return self._drawn_output_shape(input_shape)
         if callable(said):
             return map_shapes(
                 TensorShape, said(map_shapes(lambda shape: tuple(TensorShape(shape).as_list()), input_shape))

@@ -15,6 +15,7 @@ from absl.testing import parameterized
 from everflow.eager import version_mark
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
+from everflow.framework.seeds import DEFAULT_GRAPH_SEED
 from everflow.keras import backend
 from everflow.legacy.inner.keras_testing import scopes
 from everflow.test.test_case import TestCase as TensorFlowTestCase
@@ -72,7 +73,9 @@ def _eager(run_eagerly: bool, run_tf_function: bool) -> _Way:
 
 @contextlib.contextmanager
 def _in_a_session(config: Any, test: Any) -> Iterator[None]:
-    with Graph().as_default(), scopes.run_eagerly_scope(False), scopes.experimental_run_tf_function_scope(False):
+    graph = Graph()
+    graph.seed = DEFAULT_GRAPH_SEED
+    with graph.as_default(), scopes.run_eagerly_scope(False), scopes.experimental_run_tf_function_scope(False):
         with test.test_session(use_gpu=True, config=config):
             yield
 
