@@ -148,6 +148,7 @@ python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined he
 python.estimator.canned head                            : legacy.inner.estimator_heads
 python.estimator.canned optimizers                      : estimator.canned.optimizers
 python.estimator.export export export_output export_lib  : estimator.export
+python.estimator.export export                           : estimator.export.receivers
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
 python.feature_column dense_features_v2                  : feature_column.features_layers_v2
 python.feature_column serialization                      : feature_column.serialization
@@ -423,6 +424,7 @@ python.training       basic_session_run_hooks session_run_hook monitored_session
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
+python.training       optimizer checkpoint_management session_manager : legacy.inner.training.small_parts
 python.training       training_util                      : ops.variables.global_step
 python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute
