@@ -388,11 +388,11 @@ python.saved_model    builder builder_impl constants loader loader_impl main_op 
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
-python.saved_model    load load_v1_in_v2                 : legacy.inner.object_loading saved_model.object_loading
-python.saved_model    function_serialization function_deserialization : legacy.inner.saved_functions
+python.saved_model    load load_v1_in_v2                 : legacy.inner.saved_model.object_loading saved_model.object_loading
+python.saved_model    function_serialization function_deserialization : legacy.inner.saved_model.functions
 python.saved_model    save                               : saved_model.object_saving
-python.saved_model    nested_structure_coder             : legacy.inner.saved_model
-python.saved_model    revived_types                      : legacy.inner.revived_types
+python.saved_model    nested_structure_coder             : legacy.inner.saved_model.structures
+python.saved_model    revived_types                      : legacy.inner.saved_model.revived_types
 python.saved_model    model_utils                        : legacy.inner.exporting estimator.export.outputs
 python.saved_model.model_utils export_utils export_output mode_keys : legacy.inner.exporting estimator.export.outputs
 python.summary        plugin_asset                       : summary.plugin_asset
