@@ -17,6 +17,8 @@ from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.eager_service import EagerService
 from everflow.cluster.foreign import adapted
 from everflow.cluster.groups import Groups
+from everflow.cluster.partition import task_of
+from everflow.cluster.remote_functions import FunctionCaller, RemoteFunctions
 from everflow.cluster.rendezvous import Carrier, Rendezvous, pack
 from everflow.cluster.values import decode, described, encode, pieces
 from everflow.framework import errors
@@ -24,6 +26,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
 from everflow.kernels import tensors
 from everflow.kernels.exchange import EXCHANGE, Exchange
+from everflow.kernels.remote_calls import CALLER
 from everflow.kernels.rendezvous import CARRIER
 from everflow.protos import config_pb2, device_attributes_pb2, rewriter_config_pb2, tensor_pb2, worker_pb2
 from everflow.runtime import devices, tracing
@@ -92,10 +95,12 @@ class Worker:
         """A session whose tasks are those of this server's cluster, or of one that its client brought."""
         brought = request.server_def
         if not brought.cluster.job:
-            return _WorkerSession(state, self.device_names, self._peer_of)
+            return _WorkerSession(request.session_handle, state, self.device_names, self._peer_of)
         task = f"/job:{brought.job_name}/replica:0/task:{brought.task_index}"
         names = [device.name for device in wire.renamed(self.attributes, task)]
-        return _WorkerSession(state, names, self.peers_of(ClusterSpec(brought.cluster).addresses()))
+        return _WorkerSession(
+            request.session_handle, state, names, self.peers_of(ClusterSpec(brought.cluster).addresses())
+        )
 
     @staticmethod
     def peers_of(addresses: dict[str, str]) -> Callable[[str], wire.Peer]:
@@ -107,7 +112,7 @@ class Worker:
     ) -> None:
         """Let graphs be registered that work on the state of an eager client."""
         with self._lock:
-            self._sessions[handle] = _WorkerSession(state, device_names, peer_of)
+            self._sessions[handle] = _WorkerSession(handle, state, device_names, peer_of)
 
     def close_session(self, handle: str, step_id: int) -> None:
         """End what `open_session` began; whoever waits for values of the step fails."""
@@ -160,6 +165,7 @@ class Worker:
         call.when_over(step.cancel)
         carrier = Carrier(graph.ends, request.step_id, self.rendezvous_of(request.step_id), step, session.peer_of)
         step.container[CARRIER] = carrier
+        step.container[CALLER] = FunctionCaller(task_of(session.device_names[0]), session.functions, step)
         response = worker_pb2.RunGraphResponse()
         try:
             if timeout_in_ms > 0:
@@ -310,8 +316,11 @@ class _Peers:
 
 
 class _WorkerSession:
-    def __init__(self, state: SessionState, device_names: list[str], peer_of: Callable[[str], wire.Peer]) -> None:
+    def __init__(
+        self, handle: str, state: SessionState, device_names: list[str], peer_of: Callable[[str], wire.Peer]
+    ) -> None:
         self.state = state
+        self.functions = RemoteFunctions(handle, peer_of)
         self.device_names = device_names
         self.peer_of = peer_of
         self.graphs: dict[str, _RegisteredGraph] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 from everflow.data import structure
@@ -30,6 +31,11 @@ def _taken(build, iterator, name=None):
     """The next element of an iterator, by an op."""
     tensors = build(iterator=iterator._iterator_resource, **structure.attributes(iterator.element_spec), name=name)
     return structure.from_tensors(iterator.element_spec, tensors)
+
+
+def _on_cpu_unless_told():
+    """Iterators without a dataset are on a CPU where no `tf.device` is open, be it one that names nothing."""
+    return contextlib.nullcontext() if get_default_graph()._device_stack else device("/cpu:0")
 
 
 class IteratorSaveable(SaveableObject):
@@ -109,7 +115,7 @@ class Iterator(structure.Elements, _Saved):
             np.int64(5)
         """
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
-        with device("/cpu:0"):
+        with _on_cpu_unless_told():
             resource = raw.IteratorV2(container="", shared_name=shared_name or "", **structure.attributes(spec))
         return Iterator._of(resource, None, spec)
 
@@ -123,7 +129,7 @@ class Iterator(structure.Elements, _Saved):
         """
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
         string_handle = convert_to_tensor(string_handle, dtypes.string)
-        with device("/cpu:0"):
+        with _on_cpu_unless_told():
             resource = raw.IteratorFromStringHandleV2(string_handle=string_handle, **structure.attributes(spec))
         return Iterator._of(resource, None, spec)
 

@@ -9,6 +9,7 @@ from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, get_collection_ref, name_scope
+from everflow.keras.engine.base_layer import numbers_as_tensors
 from everflow.ops import array, math
 from everflow.ops.nn import activations as nn
 from everflow.ops.nn.embedding import safe_embedding_lookup_sparse
@@ -61,6 +62,7 @@ def sums_of_weights(
 ):
     """As `linear_model`, whose names of scopes are used up by asking (`linear_model_1`); estimators don't ask."""
     columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn, by_function=True)
+    features = numbers_as_tensors(features)
 
     def weights(name, shape):
         variable = get_variable(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.operation import Tensor
     from everflow.kernels.context import Node, Session, Step
-    from everflow.kernels.tensors import Strings, Value
+    from everflow.kernels.tensors import Value
     from everflow.protos.attr_value_pb2 import NameAttrList
 
 _calling = functools.partial(kernel, threads_matter_from=0)  # whatever the function has in it
@@ -31,11 +31,6 @@ _calling = functools.partial(kernel, threads_matter_from=0)  # whatever the func
 
 @_calling("PartitionedCall", "StatefulPartitionedCall")
 def partitioned_call(args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
-    return session.function(f)(*args, step=step)
-
-
-@_calling("RemoteCall")
-def remote_call(target: Strings, args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     return session.function(f)(*args, step=step)
 
 

@@ -150,6 +150,7 @@ python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined he
 python.estimator.canned head                            : legacy.inner.estimator_heads
 python.estimator.canned optimizers                      : estimator.canned.optimizers
 python.estimator.export export export_output export_lib  : estimator.export
+python.estimator.export export                           : estimator.export.receivers
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
 python.feature_column dense_features_v2                  : feature_column.features_layers_v2
 python.feature_column serialization                      : feature_column.serialization
@@ -393,10 +394,11 @@ python.saved_model    builder builder_impl constants loader loader_impl main_op 
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
-python.saved_model    load load_v1_in_v2                 : legacy.inner.object_loading saved_model.object_loading
+python.saved_model    load load_v1_in_v2                 : legacy.inner.saved_model.object_loading saved_model.object_loading
+python.saved_model    function_serialization function_deserialization : legacy.inner.saved_model.functions
 python.saved_model    save                               : saved_model.object_saving
-python.saved_model    nested_structure_coder             : legacy.inner.saved_model
-python.saved_model    revived_types                      : legacy.inner.revived_types
+python.saved_model    nested_structure_coder             : legacy.inner.saved_model.structures
+python.saved_model    revived_types                      : legacy.inner.saved_model.revived_types
 python.saved_model    model_utils                        : legacy.inner.exporting estimator.export.outputs
 python.saved_model.model_utils export_utils export_output mode_keys : legacy.inner.exporting estimator.export.outputs
 python.summary        plugin_asset                       : summary.plugin_asset
@@ -429,6 +431,7 @@ python.training       basic_session_run_hooks session_run_hook monitored_session
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
+python.training       optimizer checkpoint_management session_manager : legacy.inner.training.small_parts
 python.training       training_util                      : ops.variables.global_step
 python.training       optimizer                          : legacy.inner.training.gradient_filter
 python.training       training_ops gen_training_ops      : legacy.gen_ops

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import collections
 import inspect
+import itertools
 import os
 
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.framework import dtypes, nest, tapes
+from everflow.framework import dtypes, nest, op_defs, tapes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import DataLossError
@@ -34,6 +35,8 @@ from everflow.saved_model.loader import parse_saved_model
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.structured_values import decode
 from everflow.train.tracking import read_object_graph
+
+_loads, _tables = itertools.count(1), itertools.count()
 
 
 def load_v2(export_dir, tags=None):
@@ -199,7 +202,9 @@ class ObjectLoader:
 
     def _bare_concrete_function(self, number, node):
         bare = node.bare_concrete_function
-        return self.concrete(bare.concrete_function_name, list(bare.argument_keywords))
+        made = self.concrete(bare.concrete_function_name, list(bare.argument_keywords))
+        made._num_positional_args = bare.allowed_positional_arguments
+        return made
 
     def concrete(self, name, argument_names=None):
         """One traced function of the file."""
@@ -216,16 +221,32 @@ class ObjectLoader:
                 f.signature.name: unique_name(f.signature.name.rstrip("0123456789").rstrip("_"))
                 for f in library.function
             }
+            suffix = f"_load_{next(_loads)}"
             for definition in library.function:
                 definition.signature.name = names[definition.signature.name]
                 for node in definition.node_def:
-                    node.op = names.get(node.op, node.op)
-                    for value in node.attr.values():
-                        for called in [value.func] if value.WhichOneof("value") == "func" else value.list.func:
-                            called.name = names.get(called.name, called.name)
+                    renamed(node, names, suffix)
             made = {f.name: f for f in functions_from_library(library)}
             self._functions = {old: made[new] for old, new in names.items()}
         return self._functions
+
+
+def renamed(node, names, suffix):
+    """Let a node of a file call functions by the names they have here, and own tables and other resources apart from
+    those of the same file that were loaded before.
+    """
+    node.op = names.get(node.op, node.op)
+    for value in node.attr.values():
+        for called in [value.func] if value.WhichOneof("value") == "func" else value.list.func:
+            called.name = names.get(called.name, called.name)
+    is_table = node.op in ("HashTable", "HashTableV2")
+    if is_table:
+        node.attr["use_node_name_sharing"].b = True
+    definition = op_defs.find(node.op)
+    if "shared_name" in node.attr and definition is not None and definition.is_stateful:
+        own = node.attr["shared_name"].s.decode() or (node.name if is_table else "")
+        if own:
+            node.attr["shared_name"].s = f"{own}{suffix}{f'_{next(_tables)}' if is_table else ''}".encode()
 
 
 class LoadedResource(TrackableResource):
@@ -292,6 +313,7 @@ class LoadedConcreteFunction(ConcreteFunction):
         self._arguments = (arguments, nest.flatten(arguments))
         specs = [x for x in self._arguments[1] if isinstance(x, TensorSpec)]
         self._argument_names = argument_names or [s.name or f"argument_{i}" for i, s in enumerate(specs)]
+        self._num_positional_args = len(self._argument_names)
         self.structured_outputs = outputs
 
     @property
@@ -314,9 +336,9 @@ class LoadedConcreteFunction(ConcreteFunction):
 
     def __call__(self, *args, **kwargs):
         values = [*nest.flatten(args, expand_composites=True)]
-        if len(values) > len(self._argument_names):
+        if len(values) > self._num_positional_args:
             raise TypeError(
-                f"Expected at most {len(self._argument_names)} positional arguments, for {self._argument_names}; got {args}"
+                f"Expected at most {self._num_positional_args} positional arguments, for {self._argument_names}; got {args}"
             )
         missing = self._argument_names[len(values) :]
         if set(kwargs) != set(missing):
@@ -324,12 +346,13 @@ class LoadedConcreteFunction(ConcreteFunction):
         values += [kwargs[name] for name in missing]
         return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.inputs)])
 
-    def _call_flat(self, tensors):
+    def _call_flat(self, tensors, captured_inputs=None):
         for variable in self.variables:
             tapes.variable_accessed(variable)
         self._function.add_to_graph(get_default_graph())
         outputs = self.outputs
-        found = call(self._function, [*tensors, *self._captured], outputs)
+        captured = self._captured if captured_inputs is None else captured_inputs
+        found = call(self._function, [*tensors, *captured], outputs)
         held = iter(found if outputs else ())
         specs = nest.flatten(self.structured_outputs, expand_composites=True)
         flat = [None if spec is None else next(held) for spec in specs]
@@ -341,12 +364,14 @@ class LoadedFunction(Function):
 
     def __init__(self, argspec, is_method, input_signature, concretes):
         def loaded(*args, **kwargs):
-            raise NotImplementedError("A function that was loaded from a SavedModel can't be traced anew.")
+            raise ValueError("A function that was loaded from a SavedModel can't be traced anew.")
 
         loaded.__signature__ = _python_signature(argspec, is_method)
         super().__init__(loaded, input_signature=input_signature, autograph=False)
         self._concretes = concretes
         self._traces[get_default_graph()] = dict(enumerate(concretes))
+
+    concrete_functions = property(lambda self: list(self._concretes), doc="The traces that the file has of it.")
 
     def _check_signature(self):
         """It was checked when the function was saved."""

@@ -16,7 +16,7 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import control_dependencies, get_default_graph
+from everflow.framework.scopes import control_dependencies
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array.constants import placeholder
 from everflow.ops.control_flow.grouping import group, no_op
@@ -35,17 +35,18 @@ from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.saved_model import constants, signature_constants, tag_constants
 from everflow.saved_model.builder import asset_path, save_assets
+from everflow.saved_model.function_protos import (
+    bare_function_proto,
+    concrete_function_proto,
+    concrete_functions,
+    function_proto,
+)
 from everflow.saved_model.meta_graph_nodes import AssetNode, ConstantNode, ResourceNode, VariableNode
 from everflow.saved_model.signature_def_utils import op_signature_def, predict_signature_def
-from everflow.saved_model.structured_values import encode
 from everflow.saved_model.utils import get_or_create_assets_dir, get_or_create_variables_dir
 from everflow.train.object_checkpoint import ObjectSaver
 from everflow.train.optimizer import Optimizer
 from everflow.train.tracking import ObjectTree, children_of
-
-_ArgSpec = collections.namedtuple(
-    "FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"]
-)
 
 _RESOURCE_FUNCTIONS = ("_create_resource", "_initialize", "_destroy_resource")
 
@@ -121,7 +122,9 @@ class SavedObjects:
             )
         chosen = _chosen_signatures(signatures, functions)
         self.signatures = SignatureMap({name: _signature_function(f) for name, f in chosen.items()})
-        self._branches[id(root)].append(("signatures", self.signatures))
+        held = [branch for branch in self.branches(root) if branch[0] not in functions]
+        rest = [branch for branch in self.branches(root) if branch[0] in functions]
+        self._branches[id(root)] = [*held, ("signatures", self.signatures), *rest]
         self.tree = ObjectTree(root, self.objects_on)
         self.objects = list(self.tree.objects)
         self._ids = {id(thing): i for i, thing in enumerate(self.objects)}
@@ -191,21 +194,12 @@ class SavedObjects:
                 node.children.add(node_id=self._ids[id(child)], local_name=name)
             _describe(node, thing, constant_names)
             for concrete in concrete_functions(thing):
-                self._write_function(into.concrete_functions[concrete.name.decode()], concrete)
+                saved = concrete_function_proto(concrete, self.number_of_captured)
+                into.concrete_functions[concrete.name.decode()].CopyFrom(saved)
         for optimizer, variable, name, slot in self.tree.slots:
             into.nodes[optimizer].slot_variables.add(
                 original_variable_node_id=variable, slot_name=name, slot_variable_node_id=slot
             )
-
-    def _write_function(self, proto, concrete):
-        proto.bound_inputs[:] = [self.number_of_captured(t) for t in concrete.captured_inputs]
-        names = iter(concrete._argument_names)
-        arguments = nest.map_structure(
-            lambda x: TensorSpec(x.shape, x.dtype, x.name or next(names)) if isinstance(x, TensorSpec) else x,
-            concrete.structured_input_signature,
-        )
-        proto.canonicalized_input_signature.CopyFrom(encode(arguments))
-        proto.output_signature.CopyFrom(encode(_output_specs(concrete.structured_outputs)))
 
 
 def _captured_tensor(thing):
@@ -241,40 +235,6 @@ def _branches(thing):
     return found + [(name, getattr(thing, name)) for name in names]
 
 
-def _output_specs(structure, path=""):
-    """Results as TensorSpecs that are named by the way to them."""
-
-    def inside(name):
-        return f"{path}/{name}" if path else str(name)
-
-    if isinstance(structure, (Tensor, TensorSpec)):
-        return TensorSpec(structure.shape, structure.dtype.base_dtype, path)
-    if isinstance(structure, dict):
-        return {key: _output_specs(value, inside(key)) for key, value in structure.items()}
-    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(
-            *[_output_specs(v, inside(k)) for k, v in zip(structure._fields, structure, strict=True)]
-        )
-    if isinstance(structure, (list, tuple)):
-        return type(structure)([_output_specs(value, inside(i)) for i, value in enumerate(structure)])
-    if nest.is_sequence_or_composite(structure):  # a ragged or sparse tensor, or what stands for one
-        return getattr(structure, "_type_spec", structure)
-    return None
-
-
-def concrete_functions(thing):
-    """The traces that a saved function stands for."""
-    if isinstance(thing, ConcreteFunction):
-        return [thing]
-    if not isinstance(thing, Function):
-        return []
-    if thing.input_signature is not None:
-        return [thing.get_concrete_function()]
-    return [
-        trace for trace in thing._traces.get(get_default_graph(), {}).values() if isinstance(trace, ConcreteFunction)
-    ]
-
-
 def _describe(node, thing, constant_names):
     """Say in a node what kind of thing it is."""
     if isinstance(thing, Variable):
@@ -287,16 +247,9 @@ def _describe(node, thing, constant_names):
         saved.shape.CopyFrom(thing.shape.as_proto())
         saved.synchronization, saved.aggregation = int(thing.synchronization.value), int(thing.aggregation.value)
     elif isinstance(thing, Function):
-        node.function.concrete_functions.extend(c.name.decode() for c in concrete_functions(thing))
-        spec = node.function.function_spec
-        spec.is_method = _is_method(thing)
-        spec.fullargspec.CopyFrom(encode(_argument_spec(thing)))
-        spec.input_signature.CopyFrom(encode(thing.input_signature))
+        node.function.CopyFrom(function_proto(thing))
     elif isinstance(thing, ConcreteFunction):
-        bare = node.bare_concrete_function
-        bare.concrete_function_name = thing.name.decode()
-        bare.argument_keywords.extend(thing._argument_names)
-        bare.allowed_positional_arguments = len(thing._argument_names)
+        node.bare_concrete_function.CopyFrom(bare_function_proto(thing))
     elif isinstance(thing, Tensor):
         node.constant.operation = constant_names[id(thing)]
     elif isinstance(thing, TrackableAsset):
@@ -320,29 +273,6 @@ def _identity(thing):
     if isinstance(thing, dict):
         return "trackable_dict_wrapper", ""
     return ("optimizer" if isinstance(thing, Optimizer) else "_generic_user_object"), ""
-
-
-def _is_method(function):
-    return hasattr(function, "_converted_from") or getattr(function.python_function, "is_method", False)
-
-
-def _argument_spec(function):
-    parameters = list(function._signature.parameters.values())
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
-    named = {
-        kind: next((p.name for p in parameters if p.kind is kind), None)
-        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    }
-    return _ArgSpec(
-        args=(["self"] if _is_method(function) else []) + [p.name for p in positional],
-        varargs=named[inspect.Parameter.VAR_POSITIONAL],
-        varkw=named[inspect.Parameter.VAR_KEYWORD],
-        defaults=tuple(p.default for p in positional if p.default is not p.empty) or None,
-        kwonlyargs=[p.name for p in keywords],
-        kwonlydefaults={p.name: p.default for p in keywords if p.default is not p.empty} or None,
-        annotations={},
-    )
 
 
 # --- signatures --------------------------------------------------------------------------------
@@ -414,7 +344,9 @@ def _signature_function(function):
         return dict(_outputs_by_name(inner._call_flat([kwargs[name] for name in names]), ""))
 
     specs = {name: TensorSpec(s.shape, s.dtype, name) for name, s in zip(names, _tensor_specs(inner), strict=True)}
-    return Function(signature_wrapper, autograph=False).get_concrete_function(**specs)
+    made = Function(signature_wrapper, autograph=False).get_concrete_function(**specs)
+    made._num_positional_args = 1 if len(specs) == 1 else 0  # which of several is which, only names tell
+    return made
 
 
 def _tensor_specs(concrete):

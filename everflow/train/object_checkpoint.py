@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments, dtypes
@@ -14,8 +15,9 @@ from everflow.ops.variables.auto_trackable import AutoTrackable
 from everflow.ops.variables.saveables import NoRestoreSaveable, PythonStateSaveable
 from everflow.ops.variables.trackable import is_trackable
 from everflow.ops.variables.variable import Variable
-from everflow.platform import file_io
+from everflow.platform import file_io, logging
 from everflow.train.checkpoint_state import write_state
+from everflow.train.restoration import Restoration
 from everflow.train.restore_status import (
     CheckpointLoadStatus,
     InitializationOnlyStatus,
@@ -109,13 +111,19 @@ class ObjectSaver:
     """Writes the objects that hang on a root, and restores them."""
 
     def __init__(self, root, branches=children_of):
+        """`root` may be a weak reference, where the root holds the saver."""
         self._root, self._branches = root, branches
         self.nodes = _Nodes()
-        self._waiting: list[CheckpointLoadStatus] = []
+        self._waiting: list[Restoration] = []
+
+    @property
+    def root(self):
+        """The object that all others hang on."""
+        return self._root() if isinstance(self._root, weakref.ref) else self._root
 
     def write(self, file_prefix, session=None):
         """Save to exactly this path; returns it. In a function that is a tensor: the function saves when it is called."""
-        tree = ObjectTree(self._root, self._branches)
+        tree = ObjectTree(self.root, self._branches)
         folder = os.path.dirname(file_prefix)
         if folder:
             file_io.recursive_create_dir(folder)
@@ -131,19 +139,23 @@ class ObjectSaver:
         """Prepare restoring from a path; the status runs it. Eagerly: restore now, and whenever an object comes."""
         reader = open_checkpoint(save_path)
         if not reader.has(OBJECT_GRAPH_KEY):
-            status = NameBasedSaverStatus(self._root, save_path)
+            logging.warning(
+                "%s was written by a tf.train.Saver, by names of variables: an object-based restore finds them by name, "
+                "and only variables that are there now.",
+                save_path,
+            )
+            status = NameBasedSaverStatus(self.root, save_path)
             if executing_eagerly():
                 status.run_restore_ops()
             return status
         restore_ops = RestoreOps(save_path) if executing_eagerly() else self.nodes.restore_ops()
-        status = CheckpointLoadStatus(self._root, save_path, read_object_graph(reader, save_path), reader, restore_ops)
-        status.restore_python_state()
-        status.restore_ops()
-        if executing_eagerly():
-            self._waiting = [waiting for waiting in [*self._waiting, status] if not waiting.is_complete]
-            if not status.is_complete:
-                attachments.wait(status)
-        return status
+        restoration = Restoration(self.root, save_path, read_object_graph(reader, save_path), reader, restore_ops)
+        restoration.restore_python_state()
+        restoration.restore_ops()
+        self._waiting = [waiting for waiting in [*self._waiting, restoration] if not waiting.is_complete]
+        if executing_eagerly() and not restoration.is_complete:
+            attachments.wait(restoration)
+        return CheckpointLoadStatus(self.root, restoration)
 
 
 class Checkpoint(AutoTrackable):
@@ -172,7 +184,7 @@ class Checkpoint(AutoTrackable):
                     "Lists and dicts can be set as attributes of the Checkpoint."
                 )
             setattr(self, name, value)
-        self._saver = ObjectSaver(self)
+        self._saver = ObjectSaver(weakref.ref(self))
 
     def _checkpoint_children(self):
         return [
@@ -232,7 +244,7 @@ class Checkpoint(AutoTrackable):
         if isinstance(status, CheckpointLoadStatus):
             self.save_counter  # noqa: B018
             if not executing_eagerly():
-                status.restore_ops()
+                status._restoration.restore_ops()
         return status
 
 

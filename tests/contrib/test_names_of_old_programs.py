@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.legacy.inner import object_loading
+from everflow.legacy.inner.saved_model import object_loading
 from everflow.legacy.inner.tpu_context import TPUContext
 from everflow.saved_model.object_loading import LoadedResource
 

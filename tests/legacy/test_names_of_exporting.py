@@ -4,7 +4,7 @@ import pytest
 
 import everflow as tf
 import tests.served  # noqa: F401
-from everflow.legacy.inner.revived_types import _types
+from everflow.legacy.inner.saved_model.revived_types import _types
 
 # isort: split
 from tensorflow.python.saved_model import revived_types

@@ -60,7 +60,8 @@ def test_savers(tmp_path):
     assert root.a.numpy() == 1.0 and type(saver.restore(None)).__name__ == "InitializationOnlyStatus"
     frozen = util.frozen_saver(root)
     root.later = tf.Variable(3.0, use_resource=True)
-    names = tf.train.list_variables(frozen.save(str(tmp_path / "frozen")).numpy().decode())
+    frozen.save(tf.constant(str(tmp_path / "frozen")))
+    names = tf.train.list_variables(str(tmp_path / "frozen"))
     assert not any("later" in name for name, _ in names)
 
 

@@ -12,9 +12,9 @@ from everflow.ops.array.constants import placeholder
 from everflow.ops.io.examples import parse_example
 from everflow.ops.ragged.tensor import RaggedTensor
 
-_SINGLE_FEATURE = "feature"
-_SINGLE_LABEL = "label"
-_SINGLE_RECEIVER = "input"
+SINGLE_FEATURE_DEFAULT_NAME = "feature"
+SINGLE_LABEL_DEFAULT_NAME = "label"
+SINGLE_RECEIVER_DEFAULT_NAME = "input"
 
 
 def _check_tensor(value, what):
@@ -36,7 +36,7 @@ def _as_dict(values, default, what, text_keys=False):
 def _receivers(receiver_tensors):
     if receiver_tensors is None:
         raise ValueError("receiver_tensors must be defined.")
-    return _as_dict(receiver_tensors, _SINGLE_RECEIVER, "receiver_tensor", text_keys=True)
+    return _as_dict(receiver_tensors, SINGLE_RECEIVER_DEFAULT_NAME, "receiver_tensor", text_keys=True)
 
 
 def _alternatives(alternatives):
@@ -45,7 +45,7 @@ def _alternatives(alternatives):
     if not isinstance(alternatives, dict):
         raise ValueError(f"receiver_tensors_alternatives must be a dict: {alternatives!r}.")
     return {
-        name: _as_dict(tensors, _SINGLE_RECEIVER, "receiver_tensor", text_keys=True)
+        name: _as_dict(tensors, SINGLE_RECEIVER_DEFAULT_NAME, "receiver_tensor", text_keys=True)
         for name, tensors in alternatives.items()
     }
 
@@ -70,7 +70,7 @@ class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", _SERVI
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
         if features is None:
             raise ValueError("features must be defined.")
-        features = _as_dict(features, _SINGLE_FEATURE, "feature")
+        features = _as_dict(features, SINGLE_FEATURE_DEFAULT_NAME, "feature")
         return super().__new__(
             cls, features, _receivers(receiver_tensors), _alternatives(receiver_tensors_alternatives)
         )
@@ -105,7 +105,7 @@ class UnsupervisedInputReceiver(collections.namedtuple("UnsupervisedInputReceive
     def __new__(cls, features, receiver_tensors):
         if features is None:
             raise ValueError("features must be defined.")
-        _as_dict(features, _SINGLE_FEATURE, "feature")
+        _as_dict(features, SINGLE_FEATURE_DEFAULT_NAME, "feature")
         return super().__new__(cls, features=features, receiver_tensors=_receivers(receiver_tensors))
 
 
@@ -185,8 +185,8 @@ def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
 
 
 def _supervised_receiver(features, labels):
-    receivers = dict(features) if isinstance(features, dict) else {_SINGLE_RECEIVER: features}
-    labelled = labels if isinstance(labels, dict) else {_SINGLE_LABEL: labels}
+    receivers = dict(features) if isinstance(features, dict) else {SINGLE_RECEIVER_DEFAULT_NAME: features}
+    labelled = labels if isinstance(labels, dict) else {SINGLE_LABEL_DEFAULT_NAME: labels}
     both = set(receivers) & set(labelled)
     if both:
         raise ValueError(f"Features and labels must have distinct keys. Found overlapping keys: {both}")

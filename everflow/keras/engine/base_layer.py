@@ -279,7 +279,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
         """Make the weights at the first call, and compute the outputs."""
         from everflow.keras.engine.op_layers import give_history, needs_history  # builds on this module
 
-        inputs = _as_tensors(inputs)
+        inputs = numbers_as_tensors(inputs)
         if executing_eagerly():
             if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs, expand_composites=True)):
                 # Models are drawn in a graph of their own, also where all else runs at once.
@@ -573,7 +573,7 @@ def _made_by(initializer):
     return initializer() if isinstance(initializer, type) else initializer
 
 
-def _as_tensors(inputs):
+def numbers_as_tensors(inputs):
     """Arrays and numbers among the inputs as tensors."""
     flat = nest.flatten(inputs)
     if any(isinstance(x, (np.ndarray, float, int)) for x in flat):

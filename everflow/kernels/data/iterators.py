@@ -28,6 +28,7 @@ from everflow.kernels.facts import same
 from everflow.kernels.math.binary import add_n
 from everflow.kernels.queues.queues import shared_resource
 from everflow.kernels.registry import fresh, kernel, reading
+from everflow.kernels.remote_calls import called_on
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session, Step
@@ -50,6 +51,7 @@ class IteratorResource:
 
     def __init__(self, name: str, factory: Callable[..., Dataset] | None = None, node: Node | None = None) -> None:
         self.name = name
+        self.device = "" if node is None else called_on(node)
         self._node = node  # says which types and shapes elements have, where that is known
         self._factory = factory
         self._lock = renewed(threading.RLock())
@@ -224,6 +226,10 @@ def iterator_from_string_handle(
             None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session"
         )
     if isinstance(found, IteratorResource):
+        if found.device and (asking := called_on(node)) and asking != found.device:
+            raise InvalidArgumentError(
+                None, None, f"The iterator of {name!r} is on {found.device}, and {asking} can't take it from there"
+            )
         found.check_elements(node)
     return found
 

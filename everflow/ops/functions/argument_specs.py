@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import weakref
 
 from everflow.framework import dtypes, nest
@@ -60,14 +61,11 @@ class FunctionSpec:
         if not isinstance(python_function, functools.partial):
             return FunctionSpec(spec, is_method, (), {}, input_signature)
         given = python_function.keywords
-        left = [name for name in spec.args[len(python_function.args) :] if name not in given]
+        left = list(itertools.takewhile(lambda name: name not in given, spec.args[len(python_function.args) :]))
         defaults = dict(zip(reversed(spec.args), reversed(spec.defaults or ()), strict=False))
-        kept = tuple(defaults[name] for name in left if name in defaults) or None
-        rest = [name for name in spec.kwonlyargs if name not in given]
-        open_defaults = {
-            name: (spec.kwonlydefaults or {})[name] for name in rest if name in (spec.kwonlydefaults or {})
-        }
-        spec = inspect.FullArgSpec(left, spec.varargs, spec.varkw, kept, rest, open_defaults, {})
+        kept = [defaults[name] for name in left if name in defaults] or None
+        by_name = {} if given or spec.kwonlyargs else None  # what only a name can give is left to Python
+        spec = inspect.FullArgSpec(left, spec.varargs, spec.varkw, kept, [], by_name, {})
         return FunctionSpec(spec, is_method, (), {}, input_signature)
 
     fullargspec = property(lambda self: self._fullargspec)

@@ -49,6 +49,7 @@ class ConcreteFunction:
         self._given_names = argument_names
         self._argument_names = _numbered(argument_names)
         self._signature = self._signature_of(arguments, flat_arguments)
+        self._num_positional_args = len(self._argument_names)  # how many of them calls may give without a name
         self._function = define(
             graph.body(graph.inputs, outputs),
             unique_name(f"__inference_{graph.name}"),
@@ -64,7 +65,6 @@ class ConcreteFunction:
 
     _func_graph = property(lambda self: self.graph)
     _arg_keywords = property(lambda self: self._argument_names, doc="The arguments' names as calls give them.")
-    _num_positional_args = property(lambda self: len(self._argument_names))
 
     @property
     def inputs(self):
@@ -165,8 +165,8 @@ class ConcreteFunction:
             raise InvalidArgumentError(None, None, text)
         return value
 
-    def _call_flat(self, tensors):
-        values = [*tensors, *self.captured_inputs]
+    def _call_flat(self, tensors, captured_inputs=None):
+        values = [*tensors, *(self.captured_inputs if captured_inputs is None else captured_inputs)]
         graph = get_default_graph()
         for variable in self.graph.accessed.values():
             tapes.variable_accessed(variable)

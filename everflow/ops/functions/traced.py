@@ -101,6 +101,10 @@ def defun_with_attributes(
     )
 
 
+def _keyword_only(signature):
+    return [name for name, parameter in signature.parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+
+
 def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes, attributes=None):
     if input_signature is not None and not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be a list or a tuple of specs, not {type(input_signature)}")
@@ -162,6 +166,7 @@ class Function:
         self._autograph_options = experimental_autograph_options
         self._relax_shapes = experimental_relax_shapes
         self.__signature__ = self._signature = inspect.signature(python_function)
+        self._keyword_only = _keyword_only(self._signature)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
         # Graph → {kind of arguments → ConcreteFunction}
         self._traces = weakref.WeakKeyDictionary()
@@ -259,6 +264,7 @@ class Function:
             raise ValueError(f"{self._name!r} has been traced: decorate it before its first call")
         self._python_function = decorator(self._python_function)
         self.__signature__ = self._signature = inspect.signature(self._python_function)
+        self._keyword_only = _keyword_only(self._signature)
 
     # --- arguments -----------------------------------------------------------------------------
 
@@ -274,6 +280,9 @@ class Function:
         else:
             bound = self._signature.bind(*args, **kwargs)
             bound.apply_defaults()
+        for name in self._keyword_only:
+            if name not in kwargs:  # its default is Python's business
+                bound.arguments.pop(name, None)
         structure = (bound.args, bound.kwargs)
         if self._input_signature is not None:
             return self._fitted(structure, specs), (self._input_signature, {})

@@ -20,7 +20,9 @@ from everflow.platform import compat
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
 from everflow.train.object_checkpoint import Checkpoint as CheckpointV1
 from everflow.train.object_checkpoint import ObjectSaver
-from everflow.train.restore_status import CheckpointLoadStatus, InitializationOnlyStatus
+from everflow.train.restoration import object_paths
+from everflow.train.restore_status import InitializationOnlyStatus
+from everflow.train.saving.functional_saver import MultiDeviceSaver
 
 __all__ = [
     "CheckpointV1",
@@ -63,12 +65,9 @@ def saver_with_op_caching(obj: Any) -> TrackableSaver:
     return TrackableSaver(ObjectGraphView(obj))
 
 
-def frozen_saver(root_trackable: Any) -> TrackableSaver:
-    """A saver of the objects that hang on a root now."""
-    view = ObjectGraphView(root_trackable)
-    held = {id(thing): view.list_dependencies(thing) for thing in view.list_objects()}
-    view.list_dependencies = lambda obj: held.get(id(obj), [])  # type: ignore[method-assign]
-    return TrackableSaver(view)
+def frozen_saver(root_trackable: Any) -> MultiDeviceSaver:
+    """What saves the objects that hang on a root now, and the message about them."""
+    return MultiDeviceSaver(ObjectGraphView(root_trackable).frozen_saveable_objects())
 
 
 def gather_initializers(root_trackable: Any) -> list[Any]:
@@ -144,10 +143,4 @@ class _ObjectGraphProtoPrettyPrinter:
     @property
     def node_names(self) -> dict[int, str]:
         """{number: name}, as `(root).layers.0`; slots are named by what they are of."""
-        status = CheckpointLoadStatus(None, "", self._proto, None, None)
-        names = status._paths()
-        for number, node in enumerate(self._proto.nodes):
-            for slot in node.slot_variables:
-                of = names[slot.original_variable_node_id]
-                names[slot.slot_variable_node_id] = f"{names[number]}'s state '{slot.slot_name}' for {of}"
-        return names
+        return object_paths(self._proto)

@@ -1,0 +1,1 @@
+"""Names that programs take from inside TensorFlow's modules of SavedModels: a file for each kind of thing."""
