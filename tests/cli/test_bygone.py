@@ -203,3 +203,19 @@ def test_messages_of_old_compilers(tmp_path):
         tmp_path,
     )
     assert out == ["[3] True basket_pb2"]
+
+
+def test_graphs_of_networkx_2(tmp_path):
+    pytest.importorskip("networkx")
+    out = run(
+        """
+        import numpy as np, networkx as nx
+        graph = nx.OrderedMultiDiGraph()
+        graph.add_node(1, size=2)
+        graph.add_edge(1, 0)
+        print(isinstance(graph, nx.MultiDiGraph), list(graph.nodes), graph.node[1], type(nx.to_numpy_matrix(graph)).__name__)
+        print(nx.from_numpy_matrix(np.matrix([[0, 1], [1, 0]])).edges)
+        """,
+        tmp_path,
+    )
+    assert out == ["True [1, 0] {'size': 2} matrix", "[(0, 1)]"]
