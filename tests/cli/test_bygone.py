@@ -205,6 +205,12 @@ def test_messages_of_old_compilers(tmp_path):
     assert out == ["[3] True basket_pb2"]
 
 
+def test_the_largest_of_uneven_rows(tmp_path):
+    assert run(
+        "import numpy as np; print(np.max([[1, 2], [3]]), np.min([[1, 2], [3]]), np.max([[1, 2]]))", tmp_path
+    ) == ["[3] [1, 2] 2"]
+
+
 def test_graphs_of_networkx_2(tmp_path):
     pytest.importorskip("networkx")
     out = run(
