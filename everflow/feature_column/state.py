@@ -36,6 +36,7 @@ class ScopedVariables(Resources):
         super().__init__()
         self._collections = collections
         self.trainable, self.weight_collections = trainable, weight_collections  # as they were given
+        self._trainable = trainable  # what columns of other libraries ask
         self._made = {}
 
     def create_variable(

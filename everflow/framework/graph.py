@@ -307,6 +307,8 @@ class Graph(GraphScopes):
         """Add an operation whose attributes are complete; a name that ends in "/" is taken as it is."""
         if self._finalized:
             self._check_not_finalized()
+        if isinstance(name, bytes):
+            name = name.decode()
         name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
         if not _OP_NAME.match(name):
             raise ValueError(f"'{name}' is not a valid node name")

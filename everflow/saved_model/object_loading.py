@@ -368,7 +368,7 @@ class LoadedFunction(Function):
 
         loaded.__signature__ = _python_signature(argspec, is_method)
         super().__init__(loaded, input_signature=input_signature, autograph=False)
-        self._concretes = concretes
+        self.concrete_functions = concretes
         self._traces[get_default_graph()] = dict(enumerate(concretes))
 
     concrete_functions = property(lambda self: list(self._concretes), doc="The traces that the file has of it.")
@@ -377,16 +377,16 @@ class LoadedFunction(Function):
         """It was checked when the function was saved."""
 
     def _trace_for(self, flat, structure):
-        for concrete in self._concretes:
+        for concrete in self.concrete_functions:
             expected, wanted = concrete._arguments
             if self._input_signature is not None:
                 return concrete
             if _is_same_structure(structure, expected) and _fit(_leaves(flat, structure), wanted):
                 return concrete
-        options = "\n".join(f"  {concrete.structured_input_signature}" for concrete in self._concretes)
+        options = "\n".join(f"  {concrete.structured_input_signature}" for concrete in self.concrete_functions)
         raise ValueError(
             f"Could not find matching function to call: none was saved for the arguments\n  {structure}\n"
-            f"The {len(self._concretes)} that there are take\n{options}"
+            f"The {len(self.concrete_functions)} that there are take\n{options}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What `everflow run` brings back of Python 3.7, numpy 1, scipy.misc and h5py 2; in processes of their own, for it changes
+"""What `everflow run` brings back of Python 3.7, numpy 1, scipy.misc, h5py 2 and protobuf 3; in processes of their own, for it changes
 numpy.
 """
 
@@ -166,3 +166,62 @@ def test_h5py(tmp_path):
         tmp_path,
     )
     assert out == ["r+ True {} ä ['x', 'yz']", "|S2", "[1, 2] ['p', 'ä'] 'ä'", "3", "True"]
+
+
+def test_messages_of_old_compilers(tmp_path):
+    from google.protobuf import descriptor_pb2
+
+    file = descriptor_pb2.FileDescriptorProto(name="shop/basket.proto", package="tensorflow.shop", syntax="proto3")
+    file.dependency.append("tensorflow/core/example/example.proto")
+    basket = file.message_type.add(name="Basket")
+    basket.field.add(name="content", number=1, label=3, type=11, type_name=".tensorflow.Example")
+    basket.field.add(name="inner", number=2, label=1, type=11, type_name=".tensorflow.shop.Basket")
+    (tmp_path / "basket_pb2.py").write_text(
+        textwrap.dedent(f"""
+        import sys
+        _b=sys.version_info[0]<3 and (lambda x:x) or (lambda x:x.encode('latin1'))
+        from google.protobuf import descriptor as _descriptor
+        from google.protobuf import service_reflection
+        from tensorflow.core.example import example_pb2 as tensorflow_dot_core_dot_example_dot_example__pb2
+        DESCRIPTOR = _descriptor.FileDescriptor(
+          name='shop/basket.proto', package='tensorflow.shop', syntax='proto3',
+          serialized_pb=_b({file.SerializeToString().decode("latin1")!r}),
+          dependencies=[tensorflow_dot_core_dot_example_dot_example__pb2.DESCRIPTOR,])
+        _BASKET = _descriptor.Descriptor(name='Basket', full_name='tensorflow.shop.Basket', file=DESCRIPTOR)
+        _BASKET.fields_by_name['inner'].message_type = _BASKET
+        """)
+    )
+    out = run(
+        """
+        import basket_pb2, tensorflow as tf
+        feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
+        basket = basket_pb2.Basket(inner=basket_pb2.Basket())
+        basket.content.append(tf.train.Example(features=tf.train.Features(feature={"eggs": feature})))
+        back = basket_pb2.Basket.FromString(basket.SerializeToString())
+        print(back.content[0].features.feature["eggs"].int64_list.value, back.HasField("inner"), basket_pb2.Basket.__module__)
+        """,
+        tmp_path,
+    )
+    assert out == ["[3] True basket_pb2"]
+
+
+def test_the_largest_of_uneven_rows(tmp_path):
+    assert run(
+        "import numpy as np; print(np.max([[1, 2], [3]]), np.min([[1, 2], [3]]), np.max([[1, 2]]))", tmp_path
+    ) == ["[3] [1, 2] 2"]
+
+
+def test_graphs_of_networkx_2(tmp_path):
+    pytest.importorskip("networkx")
+    out = run(
+        """
+        import numpy as np, networkx as nx
+        graph = nx.OrderedMultiDiGraph()
+        graph.add_node(1, size=2)
+        graph.add_edge(1, 0)
+        print(isinstance(graph, nx.MultiDiGraph), list(graph.nodes), graph.node[1], type(nx.to_numpy_matrix(graph)).__name__)
+        print(nx.from_numpy_matrix(np.matrix([[0, 1], [1, 0]])).edges)
+        """,
+        tmp_path,
+    )
+    assert out == ["True [1, 0] {'size': 2} matrix", "[(0, 1)]"]

@@ -153,3 +153,43 @@ def test_a_metric_without_collections_is_noted_nowhere():
         assert metrics_impl._aggregate_variable(variable, None).op.type == "Identity"
         value = metrics_impl._aggregate_variable(variable, ["seen"])
         assert tf.get_collection("seen") == [value]
+
+
+def test_a_name_may_be_bytes():
+    with tf.Graph().as_default():
+        assert [tf.constant(1, name=b"x").op.name, tf.constant(1, name="x").op.name] == ["x", "x_1"]
+
+
+def test_a_column_asks_whether_its_weights_are_trained():
+    asked = []
+
+    class Asking(feature_column_v2.DenseColumn, feature_column._DenseColumn):
+        _is_v2_column = True
+        name = "x"
+        parents = ["x"]
+        parse_example_spec = {}
+        variable_shape = tf.TensorShape([1])
+
+        def transform_feature(self, cache, keeper):
+            return cache.get("x", keeper)
+
+        def create_state(self, keeper):
+            asked.append(keeper._trainable)
+            keeper.add_resource(self, "factor", 1.0)
+
+        def get_dense_tensor(self, cache, keeper):
+            return keeper.get_resource(self, "factor") * cache.get("x", keeper)
+
+    with tf.Graph().as_default():
+        for trainable in (True, False):
+            tf.feature_column.input_layer({"x": tf.constant([[1.0]])}, [Asking()], trainable=trainable)
+    assert asked == [True, False]
+
+
+def test_traces_of_a_loaded_function(tmp_path):
+    with tf.Graph().as_default(), tf.Session():
+        module = tf.train.Checkpoint()
+        module.double = tf.function(lambda x: 2.0 * x, input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+        tf.saved_model.save(module, str(tmp_path))
+        (trace,) = tf.saved_model.load_v2(str(tmp_path)).double.concrete_functions
+        assert trace.structured_input_signature[0][0].shape.as_list() == [None, 3]

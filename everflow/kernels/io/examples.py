@@ -526,7 +526,7 @@ def parse_sequence_example(
         )
     ]
     list_sparse = [
-        _sparse_steps([_list_sparse(f, key, dtype, "") for f in lists], dtype)
+        _sparse_steps([_steps(f, key, dtype, _name(names, i)) for i, f in enumerate(lists)], dtype)
         for key, dtype in zip(feature_list_sparse_keys, feature_list_sparse_types)
     ]
     list_dense, lengths = [], []
@@ -535,10 +535,31 @@ def parse_sequence_example(
         for index, f in enumerate(lists):
             if key not in f and key not in missing_ok:
                 raise _error(f"Missing feature {key} in example {_name(names, index)}")
-            found.append(_list_dense(f, key, dtype, shape, True, _name(names, index)))
+            found.append(_steps(f, key, dtype, _name(names, index), math.prod(_sizes(shape))))
         list_dense.append(_padded_steps(found, dtype, _sizes(shape)))
         lengths.append(torch.tensor([len(rows) for rows in found], dtype=torch.int64))
     return (*columns(context_sparse), context_dense, *columns(list_sparse), list_dense, lengths)
+
+
+def _steps(
+    feature_lists: Mapping[str, FeatureList], key: str, dtype: DType, name: str, count: int | None = None
+) -> list[list]:
+    """The values of each step of a list in a batch, as many as `count` says; a step without a kind has none."""
+    rows = []
+    for index, feature in enumerate(feature_lists[key].feature if key in feature_lists else ()):
+        kind = feature.WhichOneof("kind")
+        if kind is not None and kind != _KINDS[dtype]:
+            raise _error(
+                f"Error in sequence feature {key} in example {name}: step {index} has {_NAMES[kind]} values, "
+                f"{_NAMES[_KINDS[dtype]]} ones are wanted."
+            )
+        row = list(getattr(feature, kind).value) if kind else []
+        if count is not None and len(row) != count:
+            raise _error(
+                f"Unexpected number of elements in feature {key}, example {name}: step {index} has {len(row)}, not {count}."
+            )
+        rows.append(row)
+    return rows
 
 
 def _padded_steps(examples: list[list[list]], dtype: DType, sizes: list[int]) -> AnyTensor:

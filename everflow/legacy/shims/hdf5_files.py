@@ -1,16 +1,12 @@
-"""Manners of h5py 2, which Keras 2.3 and programs of its time rely on: attributes to decode, `value`, files opened to write.
-
-h5py is large: nothing happens before a program imports it.
-"""
+"""Manners of h5py 2, which Keras 2.3 and programs of its time rely on: attributes to decode, `value`, files opened to write."""
 
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import importlib.util
-import sys
 
 import numpy as np
+
+from everflow.legacy.shims.on_import import when_imported
 
 
 def _each(convert, value):
@@ -107,27 +103,5 @@ def _change(h5py) -> None:
     h5py.File.__init__ = _file_opener(h5py.File.__init__)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds h5py where it is, and changes it once it is loaded."""
-
-    def find_spec(self, fullname, path=None, target=None):
-        if fullname != "h5py":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def load_and_change(module):
-                load(module)
-                _change(module)
-
-            spec.loader.exec_module = load_and_change
-        return spec
-
-
 def bring_back() -> None:
-    if "h5py" in sys.modules:
-        _change(sys.modules["h5py"])
-    else:
-        sys.meta_path.insert(0, _Finder())
+    when_imported("h5py", _change)

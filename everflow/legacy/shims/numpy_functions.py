@@ -20,6 +20,8 @@ def bring_back() -> None:
     np.fromstring = _fromstring(np.fromstring)
     for name in ("stack", "vstack", "hstack", "dstack", "column_stack", "row_stack", "sum"):
         setattr(np, name, _taking_iterators(getattr(np, name)))
+    for name in ("max", "min", "amax", "amin", "sum"):
+        setattr(np, name, _of_uneven_rows(getattr(np, name)))
     for name in ("meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d"):
         setattr(np, name, _giving_lists(getattr(np, name)))
 
@@ -31,6 +33,21 @@ def _giving_lists(today: Callable) -> Callable:
     def function(*args, **kwargs):
         made = today(*args, **kwargs)
         return list(made) if isinstance(made, tuple) and not _asked_by_a_library() else made
+
+    return function
+
+
+def _of_uneven_rows(today: Callable) -> Callable:
+    """A reduction that takes rows of unequal lengths, and compares or adds them as Python's lists."""
+
+    @functools.wraps(today)
+    def function(*args, **kwargs):
+        try:
+            return today(*args, **kwargs)
+        except ValueError as refused:
+            if "inhomogeneous" not in str(refused) or not args or _asked_by_a_library():
+                raise
+            return today(np.array(args[0], dtype=object), *args[1:], **kwargs)
 
     return function
 

@@ -156,3 +156,21 @@ def test_sequences_that_are_refused(sess, data, context, lists, message):
 def test_a_list_that_may_be_missing_is_empty(sess):
     wanted = {"u": tf.FixedLenSequenceFeature([2], tf.float32, allow_missing=True)}
     assert sess.run(tf.parse_single_sequence_example(fed(FIRST), None, wanted))[1]["u"].shape == (0, 2)
+
+
+def test_a_batch_of_sequences_says_which_step_is_wrong(sess):
+    sequence = tf.train.SequenceExample()
+    steps = sequence.feature_lists.feature_list["t"].feature
+    steps.add().int64_list.value.append(4)
+    steps.add()
+    data = [sequence.SerializeToString()]
+    found = sess.run(tf.io.parse_sequence_example(data, sequence_features={"t": tf.VarLenFeature(tf.int64)})[1]["t"])
+    assert found.dense_shape.tolist() == [1, 2, 1]
+    wanted = {"t": tf.FixedLenSequenceFeature([1], tf.int64)}
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Unexpected number of elements in feature t, .* step 1 has 0"
+    ):
+        sess.run(tf.io.parse_sequence_example(data, sequence_features=wanted))
+    for kind in (tf.VarLenFeature(tf.string), tf.FixedLenSequenceFeature([1], tf.string)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Error in sequence feature t .* step 0"):
+            sess.run(tf.io.parse_sequence_example(data, sequence_features={"t": kind}))

@@ -87,7 +87,7 @@ class RevivedLayer(Layer):
             if isinstance(training, Tensor):
                 phases = [lambda phase=phase: nest.flatten(function(inputs, training=phase)) for phase in (True, False)]
                 flat = K.in_train_phase(*phases, training)
-                outputs, losses = nest.pack_sequence_as(function._concretes[0].structured_outputs, nest.flatten(flat))
+                outputs, losses = nest.pack_sequence_as(function.concrete_functions[0].structured_outputs, nest.flatten(flat))
             else:
                 outputs, losses = function(inputs, training=bool(training))
         self.add_loss(losses, inputs=True)
@@ -120,7 +120,7 @@ def note_inputs(model):
     signature = model._saved.get("_default_save_signature")
     if signature is None:
         return
-    (trace, *_) = signature._concretes
+    (trace, *_) = signature.concrete_functions
     specs = [s for s in nest.flatten(trace.structured_input_signature) if isinstance(s, TensorSpec)]
     with K.get_graph().as_default():
         tensors = [K.placeholder(shape=s.shape, dtype=s.dtype.name, name=s.name) for s in specs]
