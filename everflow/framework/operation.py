@@ -215,6 +215,8 @@ class Tensor:
         )
 
     def __iter__(self) -> Iterator[Any]:
+        if type(self).__iter__ is not Tensor.__iter__:
+            return type(self).__iter__(self)  # a tensor with a value, by way of `tf.Tensor.__iter__(t)`
         raise OperatorNotAllowedInGraphError(
             f"iterating over `tf.Tensor` is not allowed in Graph execution: {self.name} has no value until it is run."
             " Use tf.unstack, tf.map_fn or tf.while_loop."

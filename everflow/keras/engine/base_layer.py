@@ -279,7 +279,9 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
             if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs, expand_composites=True)):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
-                    return self(inputs, *args, **kwargs)
+                    return Layer.__call__(
+                        self, inputs, *args, **kwargs
+                    )  # a subclass may have its own, which runs already
         if not call_context.in_call and runs_at_once():
             self._clear_losses()
         masks, said = _collected_masks(inputs), dict(kwargs)
