@@ -249,3 +249,8 @@ def test_small_eager_values_are_constants_to_a_body():
         tf.function(lambda: found.extend(map(constant_value, (small + 0, large + 0))) or 1.0, autograph=False)()
         tf.function(lambda: found.append(tf.broadcast_to(1.0, small).shape.as_list()) or 1.0, autograph=False)()
         assert found[0] is None and found[1] is None and found[2] == [2, 3]
+
+
+def test_a_rolled_permutation_is_known():
+    x = tf.placeholder(tf.float32, [2, 3, 4])
+    assert tf.transpose(x, tf.roll(tf.range(3), -1, 0)).shape.as_list() == [3, 4, 2]
