@@ -24,7 +24,7 @@ IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "in
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
-class _OfSeveral:
+class OfSeveral:
     """What values of several tensors have in common: their type tells what they are made of."""
 
     _type_spec: Any
@@ -159,7 +159,7 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*components)
 
 
-class CompositeTensor(_OfSeveral):
+class CompositeTensor(OfSeveral):
     """A class of values made of several tensors, for which a session asks these three."""
 
     def _parts(self) -> list[Tensor]:
@@ -175,7 +175,7 @@ class CompositeTensor(_OfSeveral):
         raise NotImplementedError
 
 
-class IndexedSlices(_OfSeveral):
+class IndexedSlices(OfSeveral):
     """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension.
 
     Args:
@@ -247,7 +247,7 @@ class IndexedSlices(_OfSeveral):
     __repr__ = __str__
 
 
-class SparseTensor(_OfSeveral):
+class SparseTensor(OfSeveral):
     """A tensor given by its non-zero elements: int64 `indices` [n, rank], `values` [n] and `dense_shape` [rank].
 
     Args:

@@ -268,6 +268,10 @@ def convert_to_tensor_or_sparse_tensor(
 
 def convert_to_tensor_or_composite(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A Tensor, or a value made of several tensors as it is; a SparseTensorValue becomes a SparseTensor."""
+    from everflow.framework.composites import OfSeveral, SparseTensorValue  # builds on this module
+
     if hasattr(value, "_type_spec"):
         return _of_dtype(value, dtype)
-    return convert_to_tensor_or_sparse_tensor(value, dtype, name)
+    if isinstance(value, SparseTensorValue):
+        return convert_to_tensor_or_sparse_tensor(value, dtype, name)
+    return internal_convert_to_tensor(value, dtype, name, accepted_result_types=(Tensor, OfSeveral))

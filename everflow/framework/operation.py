@@ -217,7 +217,10 @@ class Tensor:
         )
 
     def __iter__(self) -> Iterator[Any]:
-        yield from self._refuse_iteration()
+        if type(self).__iter__ is not Tensor.__iter__:
+            yield from type(self).__iter__(self)  # a tensor with a value, by way of `tf.Tensor.__iter__(t)`
+        else:
+            yield from self._refuse_iteration()
 
     def _refuse_iteration(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(
@@ -230,7 +233,7 @@ class Tensor:
 
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
-            f"Using a `tf.Tensor` as a `bool` asks for its value, but {self.name} has no value until it is run."
+            f"Using a `tf.Tensor` as a `bool` asks for its value, but {self!r} has no value until it is run."
             " Use `if t is not None:` to test whether a tensor is there, tf.cond to branch on its value."
         )
 

@@ -555,6 +555,7 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
     "Transpose": lambda op, x, perm: np.transpose(x, perm),
     "Tile": lambda op, x, multiples: np.tile(x, multiples),
     "ReverseV2": lambda op, x, axis: np.flip(x, tuple(int(a) for a in axis)),
+    "Roll": lambda op, x, shift, axis: np.roll(x, np.ravel(shift).tolist(), np.ravel(axis).tolist()),
     "Select": lambda op, c, x, y: np.where(c, x, y) if c.ndim in (0, x.ndim) else np.stack([a if k else b for k, a, b in zip(c, x, y)]),
     "SelectV2": lambda op, c, x, y: np.where(c, x, y),
     "Slice": lambda op, x, begin, size: x[tuple(slice(b, None if s == -1 else b + s) for b, s in zip(begin[:], size[:]))],

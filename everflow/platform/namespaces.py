@@ -5,6 +5,7 @@ a name of TensorFlow's that is missing here is said to be so.
 from __future__ import annotations
 
 import difflib
+import importlib
 import types
 from typing import Any
 
@@ -51,6 +52,10 @@ class Namespace(types.ModuleType):
         super().__setattr__(name, value)
         if type(value) is types.ModuleType:
             _adopt(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A function that is pickled with what it refers to refers to `tf` by name."""
+        return importlib.import_module, (self.__name__,)
 
 
 def _adopt(parent: Namespace, name: str, module: types.ModuleType) -> None:

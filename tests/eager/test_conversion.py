@@ -51,3 +51,7 @@ def test_a_wrong_name_leaves_nothing_behind():
             tf.shape(tf.constant(1), name=name)
     with tf.init_scope():
         assert tf.Variable(1).name == "Variable:0"
+
+
+def test_the_iterator_of_tensors_by_their_class():
+    assert [int(x) for x in tf.Tensor.__iter__(tf.constant([3, 4]))] == [3, 4]

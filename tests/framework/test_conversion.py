@@ -131,3 +131,13 @@ def test_slices_and_sparse_tensors_stay_what_they_are():
     assert tf.convert_to_tensor_or_sparse_tensor([1]).dtype == tf.int32
     with pytest.raises(RuntimeError, match="float32 was given where int32"):
         tf.convert_to_tensor_or_sparse_tensor(value, tf.int32)
+
+
+def test_a_conversion_to_several_tensors(registered):
+    class Pair:
+        pass
+
+    tf.register_tensor_conversion_function(Pair, lambda *_, **__: tf.SparseTensor([[0]], [1.0], [3]))
+    assert isinstance(conversion.convert_to_tensor_or_composite(Pair()), tf.SparseTensor)
+    with pytest.raises(RuntimeError):
+        tf.convert_to_tensor(Pair())

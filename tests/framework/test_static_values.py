@@ -272,3 +272,8 @@ def test_a_reshape_of_nothing_has_no_elements_whatever_is_open():
         x = tf.placeholder(tf.float32, [None, 0, 3])
         assert tf.reshape(x, [-1]).shape.as_list() == [0]
         assert tf.reshape(x, [2, -1]).shape.as_list() == [2, 0]
+
+
+def test_a_rolled_permutation_is_known():
+    x = tf.placeholder(tf.float32, [2, 3, 4])
+    assert tf.transpose(x, tf.roll(tf.range(3), -1, 0)).shape.as_list() == [3, 4, 2]

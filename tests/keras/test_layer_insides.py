@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
+from everflow.keras.engine.symbolic_types import register_symbolic_tensor_type
 from everflow.ops.variables.trackable import NoDependency
 
 layers, K = tf.keras.layers, tf.keras.backend
@@ -348,4 +349,50 @@ def test_a_checkpoint_without_a_session_uses_that_of_keras(tmp_path):
         layer = layers.Layer()
         layer.held = {"x": tf.Variable(1.0, use_resource=True)}
         assert tf.train.Checkpoint(layer=layer).save(str(tmp_path / "model")).endswith("model-1")
+    K.clear_session()
+
+
+def test_a_call_of_a_classs_own_runs_once_for_a_model_drawn_beside_eager_execution():
+    class Paired(layers.Layer):
+        def call(self, inputs):
+            return inputs + 1.0, inputs * 2.0
+
+        def __call__(self, inputs):
+            first, _ = super().__call__(inputs)
+            return first
+
+    with eager_mode():
+        assert Paired()(tf.keras.Input([3])).shape.as_list() == [None, 3]
+    K.clear_session()
+
+
+def test_a_model_may_keep_its_layers_under_the_inner_name():
+    class Chain(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self._layers = [layers.Dense(2), layers.Dense(3)]
+
+        def call(self, inputs):
+            for layer in self._layers:
+                inputs = layer(inputs)
+            return inputs
+
+    chain = Chain()
+    assert chain(tf.keras.Input([4])).shape.as_list() == [None, 3]
+    assert len(chain.layers) == 2 and len(chain.weights) == 4
+
+
+def test_objects_that_stand_for_tensors_draw_a_model_beside_eager_execution():
+    class Stands:
+        def __init__(self, tensor):
+            self.tensor, self.shape, self.dtype = tensor, tensor.shape, tensor.dtype
+
+    tf.register_tensor_conversion_function(Stands, lambda x, *_, **__: x.tensor)
+    register_symbolic_tensor_type(Stands)
+    with eager_mode():
+        seen = []
+        layer = layers.Lambda(lambda x: (seen.append(tf.executing_eagerly()), tf.convert_to_tensor(x) * 2.0)[1])
+        layer(Stands(tf.constant([1.0])))
+        layer(Stands(tf.keras.Input([3])))
+        assert seen == [True, False]
     K.clear_session()

@@ -1,6 +1,7 @@
 """What a namespace says of a name that it hasn't."""
 
 import copy
+import pickle
 import types
 
 import pytest
@@ -64,3 +65,8 @@ def test_namespaces_are_modules():
 
 def test_what_is_no_namespace_stays_as_it_is():
     assert type(tf.framework) is types.ModuleType
+
+
+def test_namespaces_are_pickled_by_name():
+    for namespace in (tf, tf.nn, tf.compat.v2, tf.contrib):
+        assert pickle.loads(pickle.dumps(namespace)) is namespace

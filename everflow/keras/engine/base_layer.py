@@ -40,6 +40,7 @@ from everflow.keras.engine.input_spec import InputSpec, assert_input_compatibili
 from everflow.keras.engine.layer_inner_names import LayerInnerNames
 from everflow.keras.engine.layer_losses import LayerLosses, runs_at_once
 from everflow.keras.engine.node import has_history
+from everflow.keras.engine.symbolic_types import is_of_a_graph
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
 from everflow.ops.array.constants import placeholder
 from everflow.ops.autograph.conversion import converted, is_users
@@ -281,10 +282,12 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
 
         inputs = numbers_as_tensors(inputs)
         if executing_eagerly():
-            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs, expand_composites=True)):
+            if any(map(is_of_a_graph, nest.flatten(inputs, expand_composites=True))):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
-                    return self(inputs, *args, **kwargs)
+                    return Layer.__call__(
+                        self, inputs, *args, **kwargs
+                    )  # a subclass may have its own, which runs already
         if not call_context.in_call and runs_at_once():
             self._clear_losses()
         masks, said = _collected_masks(inputs), dict(kwargs)

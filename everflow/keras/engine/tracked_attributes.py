@@ -57,7 +57,7 @@ class TrackedAttributes(Trackable):
                 self._passed_over.discard(name)
         if is_tracked:
             self._remember(name, value)
-        super().__setattr__(name, given)
+        super()._attach(name, given)
 
     def __delattr__(self, name):
         value = self.__dict__.get("_tracked", {}).get(name)
@@ -113,7 +113,9 @@ class TrackedAttributes(Trackable):
     def _layers(self):
         """What holds layers here: layers, and the lists and dicts that are attributes."""
         holders = (list, dict, TrackableDataStructure)
-        kept = [x for x in self.__dict__.get("_tracked", {}).values() if isinstance(x, holders) or is_layer(x)]
+        tracked = dict(self.__dict__.get("_tracked", {}))
+        given = tracked.pop("_layers", ())  # by a class that keeps its layers under this name
+        kept = [x for x in [*given, *tracked.values()] if isinstance(x, holders) or is_layer(x)]
         return list({id(x): x for x in kept}.values())
 
     @_layers.setter

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.kernels.math.scaled import add_scaled_
 from everflow.kernels.registry import function_of, specialize
 
@@ -29,6 +30,8 @@ _FLOAT_FORMS: dict[str, Callable[..., torch.Tensor]] = {
 
 @specialize(*_FLOAT_FORMS)
 def _float_form(node: Node) -> Callable | None:
+    if node.type == "Sigmoid" and node.input_dtypes[0] == dtypes.float16:
+        return None  # has a form of its own: nn/half_activations.py
     return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
 
 

@@ -21,8 +21,8 @@ from everflow.native.values import Value, apply, select
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
 
-_SELU_SCALE = 1.0507009873554804934193349852946
-_SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+SELU_SCALE = 1.0507009873554804934193349852946
+SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
 # Unsorted top entries have the order of TensorFlow's heap, which programs should not but do rely on; for many rows that
 # takes too long.
 _HEAP_ROWS = 256
@@ -94,7 +94,7 @@ def elu_grad(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 @by_shares("SeluGrad")
 def selu_grad(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     # ATen takes 0 for negative, TensorFlow for positive.
-    return grad * torch.where(y < 0, y + _SELU_SCALE_ALPHA, _SELU_SCALE)
+    return grad * torch.where(y < 0, y + SELU_SCALE_ALPHA, SELU_SCALE)
 
 
 @by_shares("Softplus")
@@ -378,12 +378,12 @@ def _lower_elu_grad(grad: Value, y: Value) -> Value:
 
 @lowers("Selu")
 def _lower_selu(x: Value) -> Value:
-    return select(x > 0, x * _SELU_SCALE, apply("expm1", x) * _SELU_SCALE_ALPHA)
+    return select(x > 0, x * SELU_SCALE, apply("expm1", x) * SELU_SCALE_ALPHA)
 
 
 @lowers("SeluGrad")
 def _lower_selu_grad(grad: Value, y: Value) -> Value:
-    return select(y < 0, grad * (y + _SELU_SCALE_ALPHA), grad * _SELU_SCALE)
+    return select(y < 0, grad * (y + SELU_SCALE_ALPHA), grad * SELU_SCALE)
 
 
 @lowers("SoftplusGrad")

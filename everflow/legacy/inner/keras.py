@@ -14,6 +14,8 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine.base_layer import snake_case as to_snake_case
+from everflow.keras.engine.symbolic_types import REGISTERED as _user_convertible_tensor_types
+from everflow.keras.engine.symbolic_types import register_symbolic_tensor_type
 from everflow.keras.saving.json_data import default as get_json_type
 from everflow.keras.utils import for_layers
 from everflow.ops.ragged.tensor import RaggedTensor
@@ -29,7 +31,6 @@ __all__ = [
     "_user_convertible_tensor_types",
     "to_snake_case",
 ]
-_user_convertible_tensor_types: set[type] = set()
 
 
 def func_dump(func: Callable) -> tuple[str, tuple | None, tuple | None]:
@@ -78,11 +79,6 @@ def _following(thing: Any) -> list:
     if isinstance(thing, Tensor):
         return list(thing.consumers())
     raise TypeError(f"Tensors, operations and variables lead somewhere; {thing!r} is a {type(thing).__name__}")
-
-
-def register_symbolic_tensor_type(cls: type) -> None:
-    """Let objects of a class count as tensors of a graph."""
-    _user_convertible_tensor_types.add(cls)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

@@ -432,13 +432,18 @@ def broadcast_to(input, shape, name=None):
 def _broadcast_to_shape(op):
     op.inputs[1].shape.with_rank(1)
     wanted, source = known_shape(op.inputs[1]), op.inputs[0].shape
-    if wanted.rank is not None and source.rank is not None and known_value(op.inputs[1]) is not None:
-        if source.rank > wanted.rank:
-            raise ValueError(f"Shape must be at most rank {wanted.rank} but is rank {source.rank}")
-        for have, want in zip(reversed(source.as_list()), reversed(wanted.as_list()), strict=False):
-            if have not in (None, 1, want):
-                raise ValueError(f"Dimensions must be equal, but are {have} and {want}")
-    return wanted
+    if wanted.rank is None or source.rank is None:
+        return wanted
+    if source.rank > wanted.rank:
+        raise ValueError(f"Shape must be at most rank {wanted.rank} but is rank {source.rank}")
+    sizes = wanted.as_list()
+    for i, have in enumerate(source.as_list(), wanted.rank - source.rank):
+        if have in (None, 1):
+            continue
+        if sizes[i] not in (None, have):
+            raise ValueError(f"Dimensions must be equal, but are {have} and {sizes[i]}")
+        sizes[i] = have  # only a one is repeated
+    return TensorShape(sizes)
 
 
 @shape_rule("BroadcastArgs")

@@ -90,9 +90,9 @@ def check_input_context(op, input_op):
         else is_loop_enter(op) or op.type in ("Switch", "RefSwitch")
     ):
         return
-    where = "is in none" if op_loop is None else f"is in {op_loop.name!r}"
+    where = "is in no loop" if op_loop is None else f"is in {op_loop.name!r}"
     raise ValueError(
-        f"Cannot use {input_op.name!r} as input to {op.name!r}: the one is in loop {input_loop.name!r}, the other {where}. "
+        f"Cannot use {input_op.name!r} as input to {op.name!r}: it is in a while loop, {input_loop.name!r}, and what takes it {where}. "
         "Return it from the loop's body to use it outside."
     )
 

@@ -8,11 +8,19 @@ from everflow.framework import attachments
 from everflow.ops.variables.containers import wrap_or_unwrap
 from everflow.ops.variables.trackable import NoDependency, Trackable, is_trackable
 
+_NOTHING = object()
+
 
 class AutoTrackable(Trackable):
     """Base class of objects whose attributes are what hangs on them, but for those set as `NoDependency(value)`."""
 
     def __setattr__(self, name, value):
+        # What is there already needs no setting, so a property without a setter takes the value that it shows.
+        if getattr(self, name, _NOTHING) is not value:
+            self._attach(name, value)
+
+    def _attach(self, name, value):
+        """Sets an attribute, whatever it was before."""
         if isinstance(value, NoDependency) or not self.__dict__.get("_is_tracking", True):
             self.__dict__.setdefault("_untracked_names", set()).add(name)
             value = value.value if isinstance(value, NoDependency) else value

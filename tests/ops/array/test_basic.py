@@ -95,3 +95,18 @@ def test_shapes_of_what_constants_make_are_measured_where_they_are_reckoned_with
         and reshaped(tf.concat([shape, [2]], 0)) == [None, 2]
         and reshaped(shape[:1]) == [None]
     )
+
+
+@pytest.mark.parametrize(
+    ("have", "wanted", "known"),
+    [
+        ([None, 2, 3], [3], [None, 2, 3]),
+        ([2, 3], [3], [None, 2, 3]),
+        ([1, 3], [2], [None, 3]),
+        (None, [2], [None, None]),
+        ([2, 3], [None], None),
+    ],
+)
+def test_what_is_known_of_a_broadcast_to_an_unknown_shape(have, wanted, known):
+    made = tf.broadcast_to(tf.placeholder(tf.float32, have), tf.placeholder(tf.int32, wanted))
+    assert (made.shape.as_list() if known else made.shape.rank) == known

@@ -18,9 +18,11 @@ def test_attributes_hang_on_an_object_unless_it_is_told_otherwise():
     root.leaf = root.leaf
     assert names(root) == ["leaf"] and isinstance(root.hidden, AutoTrackable)
     assert root._lookup_dependency("leaf") is root.leaf and root._lookup_dependency("hidden") is None
-    root.hidden = root.hidden  # now it isn't hidden any more
+    root.hidden = root.hidden  # nothing new, so it stays hidden
+    assert names(root) == ["leaf"]
+    root.hidden, root.other = AutoTrackable(), root.hidden  # now it isn't any more
     del root.leaf
-    assert names(root) == ["hidden"]
+    assert names(root) == ["hidden", "other"]
 
 
 def test_an_object_under_a_name():
@@ -52,3 +54,19 @@ def test_lists_multiply_as_pythons_do():
     assert names(held) == ["0", "1", "2"]
     with pytest.raises(ValueError, match="only supports append"):
         held *= 0
+
+
+class Measured(tf.Module):
+    @property
+    def size(self):
+        return "large"
+
+
+def test_a_property_without_a_setter_takes_what_it_shows():
+    thing = Measured()
+    thing.size = thing.size
+    with pytest.raises(AttributeError):
+        thing.size = "small"
+    layer = tf.keras.layers.Dense(3)
+    with pytest.raises(AttributeError):  # layers set whatever they are given
+        layer.name = layer.name

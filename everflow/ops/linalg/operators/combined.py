@@ -39,7 +39,7 @@ def implied(whole, operators, **said):
     ]
 
 
-class _OfSeveral(LinearOperator):
+class OfSeveral(LinearOperator):
     """Base of what is made of several operators and has the product of their determinants."""
 
     operators = property(lambda self: self._operators)
@@ -57,7 +57,7 @@ class _OfSeveral(LinearOperator):
         )
 
 
-class LinearOperatorComposition(_OfSeveral):
+class LinearOperatorComposition(OfSeveral):
     """The product of operators, the last of which acts first.
 
     Args:
@@ -284,7 +284,7 @@ class LinearOperatorInversion(_OfOne):
         return self._operator.matmul(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
 
-class LinearOperatorBlockDiag(_OfSeveral):
+class LinearOperatorBlockDiag(OfSeveral):
     """Operators as blocks along the diagonal.
 
     Args:
