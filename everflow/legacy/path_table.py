@@ -282,6 +282,17 @@ python.ops            cond_v2 while_v2                   : legacy.inner.ops.func
 python.ops            control_flow_ops                   : legacy.inner.ops.loop_pieces
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_ops control_flow_grad : legacy.gen_ops
+python.ops            control_flow_v2_func_graphs        : legacy.inner.control_flow
+python.ops            default_gradient                   : legacy.inner.ops.zeros
+python.ops            embedding_ops                      : legacy.inner.ops.embeddings
+python.ops            sort_ops                           : legacy.inner.ops.sorting
+python.ops            data_flow_ops                      : legacy.inner.ops.stores
+python.ops            weights_broadcast_ops              : legacy.inner.ops.weights
+python.ops            nn_impl                            : ops.linalg.norms
+python.ops            rnn_cell_wrapper_impl              : legacy.inner.rnn
+python.ops.losses     util                               : legacy.inner.ops.losses
+python.ops.signal     mel_ops                            : legacy.inner.ops.mel_scale
+python.user_ops       user_ops                           : user_ops legacy.gen_ops
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.ops            check_ops                          : debugging . ops.checks.*
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip ops.checks.values
@@ -349,7 +360,7 @@ python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions bijector_test_util              : legacy.inner.ops.bijector_cases
-python.ops.distributions special_math                    : distributions.normal_functions
+python.ops.distributions special_math                    : distributions.normal_functions legacy.inner.ops.normal_series
 python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting

@@ -21,7 +21,8 @@ from everflow.ops.control_flow.contexts import mark_for_lowering
 from everflow.ops.control_flow.loops import check_invariant, iteration_limit
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
-    BodyGraph,
+    WhileBodyFuncGraph,
+    WhileCondFuncGraph,
     add_placeholder,
     as_stored,
     define,
@@ -65,7 +66,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     flat_name = scope.replace("/", "_")
 
     def draw(which):
-        drawn = BodyGraph(unique_name(flat_name + which), graph)
+        kind = {"cond": WhileCondFuncGraph, "body": WhileBodyFuncGraph}[which]
+        drawn = kind(unique_name(flat_name + which), graph)
         drawn.belong_to(graph)
         with drawn.as_default():
             inputs = [drawn.add_input(t.dtype, t.op.name, []) for t in (counter, limit)]
@@ -140,7 +142,7 @@ def _build_while(values, functions, shapes, parallel_iterations, name=None):
     return op
 
 
-class _LoopBackward(BodyGraph):
+class _LoopBackward(WhileBodyFuncGraph):
     """The body of a loop's gradient: values of the forward body come from lists, one element for each iteration."""
 
     def __init__(self, body, name, outer_graph):
@@ -216,7 +218,7 @@ def _while_grad(op, *grads):
     outside = [saved[t] for t, _, _ in back.carried]
     inputs = [*back.inputs, *(t for _, t, _ in back.carried)]
     outputs += [t for _, _, t in back.carried]
-    until = BodyGraph(unique_name(f"{op.attrs['cond'].name}_grad"), graph)
+    until = WhileCondFuncGraph(unique_name(f"{op.attrs['cond'].name}_grad"), graph)
     with until.as_default():
         arguments = [until.add_input(t.dtype.base_dtype, "placeholder", t.shape) for t in inputs]
         condition = array.identity(arguments[0] < arguments[2])
