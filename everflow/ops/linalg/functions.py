@@ -133,6 +133,8 @@ def matrix_exponential(input, name=None):
         matrix = convert_to_tensor(input, name="input")
         if matrix.shape[-2:] == [0, 0]:
             return matrix
+        if not (matrix.dtype.is_complex or matrix.dtype in (dtypes.float16, dtypes.float32, dtypes.float64)):
+            raise ValueError(f"The exponential is one of real or complex numbers, not of {matrix.dtype.name}")
         batch_shape = matrix.shape[:-2]
         if not batch_shape.is_fully_defined():
             batch_shape = array.shape(matrix)[:-2]
