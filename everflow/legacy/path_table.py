@@ -59,6 +59,7 @@ python.data.experimental.kernel_tests reader_dataset_ops_test_base : legacy.inne
 python.data.experimental.kernel_tests stats_dataset_test_base : legacy.inner.data.testing.stats
 python.data.experimental.kernel_tests.serialization dataset_serialization_test_base : legacy.inner.data.testing.serialization
 python.kernel_tests.random util                           : legacy.inner.random_testing
+python.kernel_tests.signal test_util                      : legacy.inner.ops.optimized_graphs
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
 python.data.experimental.ops stats_aggregator            : data.experimental.stats

@@ -10,6 +10,7 @@ import tests.served  # noqa: F401
 
 # isort: split
 from tensorflow.python.framework import func_graph, ops
+from tensorflow.python.kernel_tests.signal import test_util as signal_test_util
 from tensorflow.python.ops import (
     cond_v2,
     control_flow_util_v2,
@@ -242,3 +243,11 @@ def test_shapes_of_draws():
 
 def test_a_fact():
     assert run(user_ops.my_fact()) == run(user_ops.Fact()) == b"0! == 1"
+
+
+def test_a_graph_as_grappler_leaves_it():
+    graph = tf.Graph()
+    with graph.as_default():
+        window = tf.signal.hann_window(5)
+    left = signal_test_util.grappler_optimize(graph, [window])
+    assert [node.op for node in left.node] == ["Const"]
