@@ -53,6 +53,9 @@ def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, ma
     return final if same_structure or len(outputs) != 1 else nest.flatten(final)[0]
 
 
+_KINDS = {"cond": WhileCondFuncGraph, "body": WhileBodyFuncGraph}
+
+
 def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterations, scope, maximum_iterations):
     """Draw condition and body, and the `While` that calls them; returns its outputs for the loop variables."""
     graph = get_default_graph()
@@ -66,8 +69,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     flat_name = scope.replace("/", "_")
 
     def draw(which):
-        kind = {"cond": WhileCondFuncGraph, "body": WhileBodyFuncGraph}[which]
-        drawn = kind(unique_name(flat_name + which), graph)
+        drawn = _KINDS[which](unique_name(flat_name + which), graph)
         drawn.belong_to(graph)
         with drawn.as_default():
             inputs = [drawn.add_input(t.dtype, t.op.name, []) for t in (counter, limit)]
