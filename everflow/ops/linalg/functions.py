@@ -114,6 +114,11 @@ def _pade_13(matrix, b, powers):
     return u, v
 
 
+def _check_numbers(dtype):
+    if not (dtype.is_complex or dtype in (dtypes.float16, dtypes.float32, dtypes.float64)):
+        raise ValueError(f"The exponential is one of real or complex numbers, not of {dtype.name}")
+
+
 def matrix_exponential(input, name=None):
     """The exponential of square matrices, by scaling, a Padé approximant and squaring.
 
@@ -133,8 +138,7 @@ def matrix_exponential(input, name=None):
         matrix = convert_to_tensor(input, name="input")
         if matrix.shape[-2:] == [0, 0]:
             return matrix
-        if not (matrix.dtype.is_complex or matrix.dtype in (dtypes.float16, dtypes.float32, dtypes.float64)):
-            raise ValueError(f"The exponential is one of real or complex numbers, not of {matrix.dtype.name}")
+        _check_numbers(matrix.dtype)
         batch_shape = matrix.shape[:-2]
         if not batch_shape.is_fully_defined():
             batch_shape = array.shape(matrix)[:-2]
