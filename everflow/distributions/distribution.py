@@ -132,7 +132,7 @@ class Distribution:
         self._reparameterization_type = reparameterization_type
         self._allow_nan_stats = allow_nan_stats
         self._validate_args = validate_args
-        self._parameters = dict(parameters or {})
+        self._parameters = {key: value for key, value in (parameters or {}).items() if key != "self"}
         self._graph_parents = graph_parents
         self._name = name
 
@@ -149,7 +149,7 @@ class Distribution:
     @property
     def parameters(self):
         """What the constructor was given, by argument name."""
-        return {k: v for k, v in self._parameters.items() if not k.startswith("__") and k != "self"}
+        return {k: v for k, v in self._parameters.items() if not k.startswith("__")}
 
     reparameterization_type = property(
         lambda self: self._reparameterization_type,
@@ -249,13 +249,23 @@ class Distribution:
             samples = array.reshape(samples, array.concat([sample_shape, batch_event_shape], 0))
             return self._set_sample_static_shape(samples, sample_shape)
 
-    def _set_sample_static_shape(self, samples, sample_shape):
+    def _set_sample_static_shape(self, x, sample_shape):
+        """Draws, with what is known of their shape: that of the draws asked for, of the batch and of an event."""
+        sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32)
         known = constant_value(sample_shape)
         if known is None and sample_shape.shape.ndims == 1 and sample_shape.shape.size(0) is not None:
             known = [None] * sample_shape.shape.size(0)
         drawn = TensorShape(known)
-        samples.set_shape(drawn.concatenate(self.batch_shape).concatenate(self.event_shape))
-        return samples
+        x.set_shape(drawn.concatenate(self.batch_shape).concatenate(self.event_shape))
+        return x
+
+    def _expand_sample_shape_to_vector(self, x, name):
+        """A sample shape as a vector, and the number of draws it stands for."""
+        return as_vector(x, name)
+
+    def _is_scalar_helper(self, static_shape, dynamic_shape_fn):
+        """Whether a shape has no sizes: as a bool where it is known, else as a tensor."""
+        return _is_scalar(static_shape, dynamic_shape_fn)
 
     _sample_n = _lacking("sample_n")
 

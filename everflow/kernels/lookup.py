@@ -14,7 +14,7 @@ from everflow.framework.errors import AbortedError, FailedPreconditionError, Inv
 from everflow.framework.forking import renewed
 from everflow.kernels import lookup_index
 from everflow.kernels.old_handles import OldHandle
-from everflow.kernels.registry import acting, kernel, reading
+from everflow.kernels.registry import acting, kernel, reading, specialize
 from everflow.kernels.strings.hashing import murmur64
 from everflow.kernels.strings.numbers import number_parser
 from everflow.kernels.strings.text import scalar_string, strings
@@ -348,6 +348,28 @@ def _table(
             f"with {table.key_dtype.name}-{table.value_dtype.name} for table {name}",
         )
     return table
+
+
+# What TensorFlow's tables map, kind by kind: values' types by the keys' type.
+_COMMON = {
+    "int32": "float32 float64 int32",
+    "int64": "float32 float64 int32 int64",
+    "string": "bool float32 float64 int32 int64",
+}
+_MAPPED = {
+    "HashTable": {key: f"{values} string" for key, values in _COMMON.items()},
+    "MutableHashTable": {**_COMMON, "int64": _COMMON["int64"] + " string variant"},
+    "MutableHashTableOfTensors": {**_COMMON, "int64": _COMMON["int64"] + " string"},
+    "MutableDenseHashTable": {**_COMMON, "int64": _COMMON["int64"] + " bool variant"},
+}
+
+
+@specialize(*_MAPPED, *(f"{kind}V2" for kind in _MAPPED))
+def _refuse_types(node: Node) -> None:
+    """Raise for a table of types that TensorFlow has none for."""
+    key, value = node.attrs["key_dtype"].name, node.attrs["value_dtype"].name
+    if value not in _MAPPED[node.type.removesuffix("V2")].get(key, "").split():
+        raise InvalidArgumentError(None, None, f"No {node.type} maps {key} to {value}")
 
 
 @kernel("HashTable", "HashTableV2", once=True)

@@ -9,6 +9,7 @@ TABLE = """
 python                client compiler data eager feature_column framework keras layers lib ops platform saved_model summary tools \
                       training util                      : .
 python                user_ops                           : user_ops
+python.user_ops       user_ops                           : user_ops legacy.gen_ops
 python                debug                              : debug
 python                estimator                          : estimator
 python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow legacy.inner.eager.execute
@@ -59,6 +60,7 @@ python.data.experimental.kernel_tests reader_dataset_ops_test_base : legacy.inne
 python.data.experimental.kernel_tests stats_dataset_test_base : legacy.inner.data.testing.stats
 python.data.experimental.kernel_tests.serialization dataset_serialization_test_base : legacy.inner.data.testing.serialization
 python.kernel_tests.random util                           : legacy.inner.random_testing
+python.kernel_tests.signal test_util                      : legacy.inner.ops.optimized_graphs
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
 python.data.experimental.ops stats_aggregator            : data.experimental.stats
@@ -283,13 +285,14 @@ python.lib.io         tf_record python_io                : python_io io
 
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
-python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops ops.linalg.norms
 python.ops            control_flow_v2_toggles            : experimental legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops                   : legacy.inner.ops.loop_pieces
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_ops control_flow_grad : legacy.gen_ops
-python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
+python.ops            default_gradient                   : legacy.inner.ops.zeros
+python.ops            control_flow_util control_flow_util_v2 control_flow_v2_func_graphs : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.ops            check_ops                          : debugging . ops.checks.*
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip ops.checks.values
 python.ops            bitwise_ops                        : bitwise legacy.gen_ops
@@ -297,15 +300,15 @@ python.ops            boosted_trees_ops                  : legacy.inner.ops.boos
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
 python.ops            custom_gradient                    : . ops.gradients.custom legacy.inner.ops.derivatives
 python.ops            random_grad                        : legacy.inner.ops.derivatives
-python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input legacy.gen_ops
-python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
+python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input legacy.inner.ops.stores legacy.gen_ops
+python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn legacy.inner.ops.embeddings ops.nn.embedding ops.nn.*
 python.ops            ctc_ops                            : legacy.inner.ops.ctc legacy.inner.ops.ctc_states
 python.ops            math_grad                          : legacy.inner.ops.arithmetic
 python.ops            spectral_ops_test_util             : legacy.inner.ops.spectra
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
-python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
+python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.inner.ops.sorting legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls legacy.inner.ops.derivatives legacy.gen_ops
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn legacy.inner.ops.derivatives
 python.ops            gradient_checker                   : test
@@ -330,7 +333,7 @@ python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles legacy.inner.ops.resource_handles \
                                                            ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
-python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
+python.ops            rnn rnn_cell rnn_cell_impl rnn_cell_wrapper_impl : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
 python.ops            script_ops                         : legacy.inner.ops.scripts . ops.functions.python
 python.ops            stateful_random_ops                : ops.random.generators legacy.inner.ops.random_numbers legacy.gen_ops
 python.ops.distributions bijector bijector_impl identity_bijector transformed_distribution : contrib.distributions.bijectors \
@@ -351,12 +354,12 @@ python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.ops.variable_scopes legacy.inner.nn
-python.ops            weights_broadcast_ops              : losses ops.nn.weights
+python.ops            weights_broadcast_ops              : losses ops.nn.weights legacy.inner.ops.weights
 python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions bijector_test_util              : legacy.inner.ops.bijector_cases
-python.ops.distributions special_math                    : distributions.normal_functions
+python.ops.distributions special_math                    : distributions.normal_functions legacy.inner.ops.normal_series
 python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
@@ -364,7 +367,7 @@ python.ops.linalg     linear_operator_addition           : ops.linalg.operators.
 python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
 python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.operator_cases
 python.ops.linalg     registrations_util                 : ops.linalg.operators.hints
-python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
+python.ops.losses     losses losses_impl util            : losses keras.loss_reduction legacy.inner.ops.losses
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for test_util                        : legacy.inner.ops.parallel_cases
@@ -375,7 +378,7 @@ python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_ar
 python.ops.ragged     ragged_batch_gather_ops ragged_batch_gather_with_default_op ragged_conversion_ops ragged_gather_ops ragged_map_ops \
                       ragged_string_ops ragged_tensor_shape ragged_where_op : legacy.inner.ragged ops.ragged.batches ops.ragged.conversion ops.ragged.mapping \
                                                            ops.ragged.dynamic_shape ops.ragged.* ops.strings.ragged ragged .
-python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
+python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal legacy.inner.ops.mel_scale
 
 python.module         module                             : ops.variables.module
 python.platform       app                                : platform.app

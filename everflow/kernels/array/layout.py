@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from everflow.kernels.array.basic import bracketed, copied, dims_of, flip, invalid, is_text, wrap_axis
+from everflow.kernels.array.basic import bracketed, copied, dims_of, flip, invalid, is_text, signed, wrap_axis
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
@@ -231,7 +231,8 @@ def reverse_sequence(input: AnyTensor, seq_lengths: torch.Tensor, *, seq_dim: in
     if size == 0 or moved.shape[0] == 0:
         return input.clone()
     source += torch.arange(moved.shape[0], device=source.device)[:, None] * size
-    rows = moved.flatten(0, 1).index_select(0, source.view(-1))  # which is quicker than indexing by two
+    # Which is quicker than indexing by two.
+    rows = signed(moved.flatten(0, 1)).index_select(0, source.view(-1)).view(input.dtype)
     return rows.unflatten(0, source.shape).movedim((0, 1), (batch_dim, seq_dim))
 
 

@@ -42,10 +42,10 @@ class Accumulator(OldHandle):
         self.count = 0
 
     def apply(self, local_step: int, gradient: Any) -> None:
-        """Add a gradient, unless it was made before the step of now."""
+        """Add a gradient; one that was made before the step of now is dropped without a look at it."""
         with self.condition:
-            self.check(gradient)
             if local_step >= self.step:
+                self.check(gradient)
                 self.add(gradient)
                 self.count += 1
                 self.condition.notify_all()

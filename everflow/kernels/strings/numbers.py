@@ -77,12 +77,12 @@ def as_string(
         raise InvalidArgumentError(None, None, f'Fill argument not supported: "{fill}"')
     if dtype is dtypes.bool:
         return strings((b"true" if v else b"false" for v in input.reshape(-1).tolist()), input.shape)
-    template = "%" + (f"{fill}{width}" if width > -1 else "")
+    template = f"%{fill}" + (str(width) if width > -1 else "")
     if fractional:
         template += (f".{precision}" if precision > -1 else "") + ("g" if shortest else "e" if scientific else "f")
     else:
         template += "d"
-    if width < 0 and not (scientific or shortest or dtype.is_complex):
+    if width < 0 and fill not in ("+", " ") and not (scientific or shortest or dtype.is_complex):
         found = _written(input, 6 if precision < 0 else precision, template)
         if found is not None:
             return found
@@ -222,14 +222,10 @@ def _rows_text(part: np.ndarray, dtype: DType, edge_items: int, depth: int) -> s
 
     if len(part) <= 2 * edge_items:
         return "[" + between.join(texts(part)) + "]"
-    # Between rows an omission stands on one line of its own.
-    around = between if innermost else "\n" + " " * depth
     head, tail = texts(part[:edge_items]), texts(part[len(part) - edge_items :])
-    return (
-        "["
-        + around.join([*([between.join(head)] if head else []), "...", *([between.join(tail)] if tail else [])])
-        + "]"
-    )
+    if not head and not innermost:  # The omission still begins a line.
+        head = [""]
+    return "[" + between.join([*head, "...", *tail]) + "]"
 
 
 @fresh("StringFormat")

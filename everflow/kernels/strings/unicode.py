@@ -94,8 +94,10 @@ def _decoded(
 
 
 def _encoded(points: list[int], output_encoding: str) -> bytes:
-    valid = (p if not 0xD800 <= p <= 0xDFFF else _REPLACEMENT for p in points)
-    return "".join(map(chr, valid)).encode(_OUTPUT_CODECS[output_encoding])
+    codec = _OUTPUT_CODECS[output_encoding]
+    if codec == "utf-8":  # Only here halves of a pair are no text by themselves.
+        points = [_REPLACEMENT if 0xD800 <= p <= 0xDFFF else p for p in points]
+    return "".join(map(chr, points)).encode(codec, "surrogatepass")
 
 
 def _check_replacement(replacement_char: int) -> None:

@@ -2,8 +2,10 @@
 about an op, the contexts it is in, and the functions it calls.
 """
 
-from everflow.framework.functions import FuncGraph
-from everflow.framework.scopes import get_default_graph
+import contextlib
+
+from everflow.framework.functions import Body, FuncGraph
+from everflow.framework.scopes import control_dependencies, get_default_graph
 from everflow.ops.control_flow import switches
 from everflow.ops.control_flow.conditionals import _case as _case_helper
 from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, enclosing
@@ -12,6 +14,7 @@ from everflow.ops.control_flow.contexts import in_xla_cluster as GraphOrParentsI
 from everflow.ops.control_flow.contexts import is_loop_constant_enter as IsLoopConstantEnter
 from everflow.ops.control_flow.contexts import is_loop_enter as IsLoopEnter
 from everflow.ops.control_flow.contexts import is_loop_exit as IsLoopExit
+from everflow.ops.control_flow.contexts import mark_for_lowering as maybe_set_lowering_attr
 from everflow.ops.control_flow.contexts import output_context as GetOutputContext
 from everflow.ops.control_flow.contexts import while_context_of as GetWhileContext
 from everflow.ops.control_flow.gradient_loops import is_cond_switch as IsCondSwitch
@@ -22,9 +25,17 @@ from everflow.ops.control_flow.switches import (
     output_all_intermediates,
     set_output_all_intermediates,
 )
+from everflow.ops.functions.bodies import (
+    CondBranchFuncGraph,
+    WhileBodyFuncGraph,
+    WhileCondFuncGraph,
+    define,
+    unique_name,
+)
 
 __all__ = [
     "CheckInputFromValidContext",
+    "CondBranchFuncGraph",
     "EnableControlFlowV2",
     "GetContainingCondContext",
     "GetContainingWhileContext",
@@ -49,13 +60,20 @@ __all__ = [
     "IsSwitch",
     "OpInContext",
     "TensorInContext",
+    "WhileBodyFuncGraph",
+    "WhileCondFuncGraph",
     "XLAControlFlowContext",
     "_case_helper",
     "_get_graph",
+    "clear_control_inputs",
+    "create_new_tf_function",
     "get_func_graphs",
     "in_defun",
+    "maybe_set_lowering_attr",
     "output_all_intermediates",
     "set_output_all_intermediates",
+    "unique_fn_name",
+    "unique_grad_fn_name",
 ]
 _MERGE = ("Merge", "RefMerge")
 
@@ -186,7 +204,12 @@ def _get_graph(while_op, func_attr_name):
 
 
 def get_func_graphs(op):
-    """The bodies of the branches of an op `If`."""
+    """The bodies of the branches of an op `If`, or of a `Case`."""
+    if op.type == "Case":
+        functions = (op.graph._get_function(branch.name).body() for branch in op.attrs["branches"])
+        return tuple(body.graph for body in functions)
+    if op.type not in ("If", "StatelessIf"):
+        raise ValueError(f"{op.name} is a {op.type}, which has no branches that are functions")
     return tuple(_get_graph(op, name) for name in ("then_branch", "else_branch"))
 
 
@@ -202,3 +225,29 @@ def IsCondMerge(op):
         return False
     contexts = [GetOutputContext(t.op) for t in op.inputs]
     return all(c is not None and c.IsCondContext() for c in contexts)
+
+
+def unique_fn_name(scope, name):
+    """A name that no other function has, of a scope and a word."""
+    return unique_name(f"{scope}{name}".replace("/", "_"))
+
+
+def unique_grad_fn_name(forward_name):
+    """A name that no other function has, for the gradient of one."""
+    return unique_name(f"{forward_name}_grad")
+
+
+def create_new_tf_function(func_graph):
+    """Make a function of a body that is drawn, and let the graphs around call it; returns its name."""
+    body = Body(func_graph, list(func_graph.inputs), list(func_graph.outputs), list(func_graph.control_outputs))
+    return define(body, func_graph.name, func_graph.outer_graph).name
+
+
+@contextlib.contextmanager
+def clear_control_inputs():
+    """A context whose operations wait for none of those around; loops and branches they are in stay."""
+    graph = get_default_graph()
+    context = graph._get_control_flow_context()
+    with control_dependencies(None):
+        graph._set_control_flow_context(context)
+        yield

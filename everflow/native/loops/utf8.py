@@ -178,7 +178,10 @@ def transcode(array: P8, count: I64, form: I64, out: P8) -> I64:
     return 0
 
 
-def valid(point: I64) -> I64:
+def valid(point: I64, form: I64) -> I64:
+    # Halves of a pair are no text by themselves in UTF-8; the wide forms keep them.
+    if form != UTF_8:
+        return point
     return _REPLACEMENT if 0xD800 <= point <= 0xDFFF else point
 
 
@@ -196,7 +199,7 @@ def encode(points: P32, total: I64, splits: P64, rows: I64, form: I64, out: P8) 
         for k in range(splits[i], splits[i + 1]):
             if points[k] > 0x10FFFF:
                 return OTHER
-            length += encoded_size(valid(points[k]), form)
+            length += encoded_size(valid(points[k], form), form)
         # Python has the strings of one byte already, and gives them to who shows what they are to be.
         made = P8(0)
         target = room
@@ -206,7 +209,7 @@ def encode(points: P32, total: I64, splits: P64, rows: I64, form: I64, out: P8) 
                 return OTHER
             target = text(made)
         for k in range(splits[i], splits[i + 1]):
-            target = encode_point(target, valid(points[k]), form)
+            target = encode_point(target, valid(points[k], form), form)
         if count <= _SHORT:
             made = new_bytes(room, length)
             if made == 0:

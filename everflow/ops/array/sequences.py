@@ -292,7 +292,7 @@ def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
         return _sort_or_argsort(values, axis, direction, True)
 
 
-def _sort_or_argsort(values, axis, direction, want_indices):
+def _sort_or_argsort(values, axis, direction, return_argsort):
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     axis = convert_to_tensor(axis, name="axis")
@@ -301,9 +301,9 @@ def _sort_or_argsort(values, axis, direction, want_indices):
         raise ValueError("axis must be a constant scalar")
     values = convert_to_tensor(values, name="values")
     if direction == "DESCENDING":
-        return _descending(values, int(static), want_indices)
-    result = _descending(raw.Neg(x=values), int(static), want_indices)
-    return result if want_indices else raw.Neg(x=result)
+        return _descending(values, int(static), return_argsort)
+    result = _descending(raw.Neg(x=values), int(static), return_argsort)
+    return result if return_argsort else raw.Neg(x=result)
 
 
 def _descending(values, axis, want_indices):

@@ -18,7 +18,7 @@ from everflow.ops.control_flow.contexts import mark_for_lowering
 from everflow.ops.control_flow.primitives import check_pairs, with_common_indices
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
-    BodyGraph,
+    CondBranchFuncGraph,
     add_placeholder,
     as_stored,
     define,
@@ -149,7 +149,7 @@ class _Branch:
     def __init__(self, function, selector, scope, which):
         self.name = unique_name(f"{scope}{which}".replace("/", "_"))
         outer = get_default_graph()
-        self.graph = graph = BodyGraph(self.name, outer)
+        self.graph = graph = CondBranchFuncGraph(self.name, outer)
         graph.belong_to(outer)
         self.selector = selector
         with graph.as_default():
@@ -196,7 +196,7 @@ def _branches_of(op):
     return [op.graph._get_function(call.name) for call in calls]
 
 
-class _BranchBackward(BodyGraph):
+class _BranchBackward(CondBranchFuncGraph):
     """The body of a branch's gradient: what the branch computed comes as an optional, since another branch may have run."""
 
     def __init__(self, body, name, outer_graph):

@@ -21,7 +21,8 @@ from everflow.ops.control_flow.contexts import mark_for_lowering
 from everflow.ops.control_flow.loops import check_invariant, iteration_limit
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
-    BodyGraph,
+    WhileBodyFuncGraph,
+    WhileCondFuncGraph,
     add_placeholder,
     as_stored,
     define,
@@ -52,6 +53,9 @@ def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, ma
     return final if same_structure or len(outputs) != 1 else nest.flatten(final)[0]
 
 
+_KINDS = {"cond": WhileCondFuncGraph, "body": WhileBodyFuncGraph}
+
+
 def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterations, scope, maximum_iterations):
     """Draw condition and body, and the `While` that calls them; returns its outputs for the loop variables."""
     graph = get_default_graph()
@@ -65,7 +69,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     flat_name = scope.replace("/", "_")
 
     def draw(which):
-        drawn = BodyGraph(unique_name(flat_name + which), graph)
+        drawn = _KINDS[which](unique_name(flat_name + which), graph)
         drawn.belong_to(graph)
         with drawn.as_default():
             inputs = [drawn.add_input(t.dtype, t.op.name, []) for t in (counter, limit)]
@@ -144,7 +148,7 @@ def _count_outputs(op):
     op.attrs["_num_original_outputs"] = len(op.outputs)
 
 
-class _LoopBackward(BodyGraph):
+class _LoopBackward(WhileBodyFuncGraph):
     """The body of a loop's gradient: values of the forward body come from lists, one element for each iteration."""
 
     def __init__(self, body, name, outer_graph):
@@ -222,7 +226,7 @@ def _while_grad(op, *grads):
     outside = [saved[t] for t, _, _ in back.carried]
     inputs = [*back.inputs, *(t for _, t, _ in back.carried)]
     outputs += [t for _, _, t in back.carried]
-    until = BodyGraph(unique_name(f"{op.attrs['cond'].name}_grad"), graph)
+    until = WhileCondFuncGraph(unique_name(f"{op.attrs['cond'].name}_grad"), graph)
     with until.as_default():
         arguments = [until.add_input(t.dtype.base_dtype, "placeholder", t.shape) for t in inputs]
         condition = array.identity(arguments[0] < arguments[2])

@@ -14,6 +14,7 @@ from everflow.framework.functions import Body, DrawnFunction, FuncGraph, body_of
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.ops import array
@@ -218,6 +219,26 @@ class BodyGraph(FuncGraph):
     def body(self, inputs, outputs) -> Body:
         """What a function is made of, with the ops that have to run in any case."""
         return Body(self, list(inputs), list(outputs), list(self.control_outputs))
+
+
+class _PartGraph(BodyGraph):
+    """The body of a branch or a loop; around it is the default graph where no other is given."""
+
+    def __init__(self, name, outer_graph=None):
+        super().__init__(name, outer_graph or get_default_graph())
+
+
+# Classes for the kinds, so that what draws inside can ask where it is.
+class CondBranchFuncGraph(_PartGraph):
+    """The body of a branch."""
+
+
+class WhileCondFuncGraph(_PartGraph):
+    """The condition of a loop."""
+
+
+class WhileBodyFuncGraph(_PartGraph):
+    """The body of a loop."""
 
 
 def stateful_ops(graph):

@@ -114,6 +114,14 @@ def _pade_13(matrix, b, powers):
     return u, v
 
 
+def _of_numbers(matrix):
+    """A matrix, unless its type has no exponential."""
+    dtype = matrix.dtype
+    if not (dtype.is_complex or dtype in (dtypes.float16, dtypes.float32, dtypes.float64)):
+        raise ValueError(f"The exponential is one of real or complex numbers, not of {dtype.name}")
+    return matrix
+
+
 def matrix_exponential(input, name=None):
     """The exponential of square matrices, by scaling, a Padé approximant and squaring.
 
@@ -133,7 +141,7 @@ def matrix_exponential(input, name=None):
         matrix = convert_to_tensor(input, name="input")
         if matrix.shape[-2:] == [0, 0]:
             return matrix
-        batch_shape = matrix.shape[:-2]
+        batch_shape = _of_numbers(matrix).shape[:-2]
         if not batch_shape.is_fully_defined():
             batch_shape = array.shape(matrix)[:-2]
         # Reshaping makes the batch one dimension.

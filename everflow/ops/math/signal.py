@@ -392,9 +392,9 @@ _MEL_BREAK_HERTZ = 700.0
 _MEL_HIGH_Q = 1127.0
 
 
-def _hertz_to_mel(frequencies, name=None):
-    with name_scope(name, "hertz_to_mel", [frequencies]):
-        frequencies = convert_to_tensor(frequencies)
+def _hertz_to_mel(frequencies_hertz, name=None):
+    with name_scope(name, "hertz_to_mel", [frequencies_hertz]):
+        frequencies = convert_to_tensor(frequencies_hertz)
         return _MEL_HIGH_Q * math.log(1.0 + (frequencies / _MEL_BREAK_HERTZ))
 
 

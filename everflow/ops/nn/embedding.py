@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
@@ -45,6 +46,11 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         array([[2. , 2.5],
                [0. , 0.5]], dtype=float32)
     """
+    return lookup_rows(params, ids, partition_strategy, name, max_norm)
+
+
+def lookup_rows(params, ids, partition_strategy, name, max_norm, transform=None):
+    """The rows of `params` at `ids`, or what a function makes of them, which runs where each part is."""
     params = [] if params is None else as_list(params)
     if not params:
         raise ValueError("Need at least one param: params is empty")
@@ -52,11 +58,16 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         if not any(isinstance(p, BaseResourceVariable) for p in params):  # those are read row by row
             params = convert_n_to_tensor_or_indexed_slices(params, name="params")
         ids = convert_to_tensor(ids, name="ids")
-        if len(params) == 1:
+        if len(params) == 1 and (transform is None or ids.shape.rank == 1):
             with colocate_with(place_of(params[0])):
                 result = clip_rows(array.gather(params[0], ids, name=name), ids, max_norm)
+                result = result if transform is None else transform(result)
             return array.identity(result)
-        return clip_rows(_lookup_in_parts(params, ids, partition_strategy, name), ids, max_norm)
+        if transform is None:
+            return clip_rows(_lookup_in_parts(params, ids, partition_strategy, name), ids, max_norm)
+        return _lookup_in_parts(
+            params, ids, partition_strategy, name, lambda rows, wanted: transform(clip_rows(rows, wanted, max_norm))
+        )
 
 
 def as_list(params):
@@ -82,7 +93,7 @@ def clip_rows(values, ids, max_norm):
     return clip_by_norm(values, max_norm, axes=axes)
 
 
-def _lookup_in_parts(params, ids, strategy, name):
+def _lookup_in_parts(params, ids, strategy, name, transform=None):
     count = len(params)
     flat = array.reshape(ids, [-1])
     positions = math.range(array.size(flat))
@@ -98,13 +109,16 @@ def _lookup_in_parts(params, ids, strategy, name):
     found = []
     for param, wanted in zip(params, rows, strict=True):
         with colocate_with(place_of(param)):
-            found.append(array.gather(param, wanted))
+            rows_there = array.gather(param, wanted)
+            found.append(rows_there if transform is None else transform(rows_there, wanted))
     result = array.parallel_dynamic_stitch(places, found, name=name)
-    static = params[0].shape[1:]
-    for param in params[1:]:
-        static = static.merge_with(param.shape[1:])
+    # A row has the shape of the parts' rows, or that of what was made of them.
+    shapes = [part.shape[1:] for part in (params if transform is None else found)]
+    static = functools.reduce(lambda a, b: a.merge_with(b), shapes)
     if static.is_fully_defined():
         row_shape = static
+    elif transform is not None:
+        row_shape = array.shape(result)[1:]
     else:
         with colocate_with(place_of(params[0])):
             row_shape = array.shape(params[0])[1:]

@@ -36,7 +36,7 @@ def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):
 def batch_jacobian(output, inp, use_pfor=True, parallel_iterations=None):
     """The Jacobian of each entry of a batch: `output` [b, y…] and `inp` [b, x…] give [b, y…, x…]."""
     static_shape = output.shape
-    if not static_shape.dims[0].is_compatible_with(inp.shape[0]):
+    if not static_shape[:1].is_compatible_with(inp.shape[:1]):
         raise ValueError(
             f"The output, of shape {output.shape}, and the input, of {inp.shape}, must be batches of one size"
         )

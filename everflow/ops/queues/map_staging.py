@@ -8,13 +8,13 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, name_scope
 from everflow.ops.control_flow.grouping import no_op
-from everflow.ops.queues.staging import StagingArea
+from everflow.ops.queues.staging import BaseStagingArea
 from everflow.ops.shape_rules import scalar_output
 
 _KINDS = "Stage", "Peek", "Unstage", "UnstageNoKey", "Size", "IncompleteSize", "Clear"
 
 
-class MapStagingArea(StagingArea):
+class MapStagingArea(BaseStagingArea):
     """A store of tuples of tensors by key. With `ordered` the least key comes first where none is asked for."""
 
     _kind = "MapStagingArea"

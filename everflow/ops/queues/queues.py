@@ -23,7 +23,7 @@ def as_type_list(dtypes):
     return [_dtypes.as_dtype(t) for t in dtypes]
 
 
-def as_shape_list(shapes, unknown_dim_allowed=False):
+def as_shape_list(shapes, unknown_dim_allowed=False, unknown_rank_allowed=False):
     """One shape or several, as a list of TensorShapes; None where none were given."""
     if shapes is None:
         return None
@@ -36,7 +36,7 @@ def as_shape_list(shapes, unknown_dim_allowed=False):
     shapes = [TensorShape(shape) for shape in shapes]
     if not unknown_dim_allowed and not all(shape.is_fully_defined() for shape in shapes):
         raise ValueError(f"All shapes must be fully defined: {shapes}")
-    if any(shape.dims is None for shape in shapes):
+    if not unknown_rank_allowed and any(shape.dims is None for shape in shapes):
         raise ValueError(f"All shapes must have a defined rank: {shapes}")
     return shapes
 

@@ -13,10 +13,10 @@ from everflow.ops.queues.queues import as_type_list, check_one_each, in_order
 from everflow.ops.shape_rules import scalar_output
 
 
-class StagingArea:
-    """A first-in-first-out store of tuples of tensors without names to share it by other than its own."""
+class BaseStagingArea:
+    """What all staging areas share: components, bounds, and a name that tells the store from others."""
 
-    _kind = "StagingArea"
+    _kind = "BaseStagingArea"
 
     def __init__(self, dtypes, shapes=None, names=None, shared_name=None, capacity=0, memory_limit=0):
         self._dtypes = as_type_list(dtypes)
@@ -46,6 +46,21 @@ class StagingArea:
     def _options(self):
         return {"shared_name": self._name, "capacity": self._capacity, "memory_limit": self._memory_limit}
 
+    def _returned(self, tensors):
+        """What was got, with shapes and names."""
+        no_op()  # TensorFlow has this node here
+        for tensor, shape in zip(tensors, self._shapes, strict=True):
+            tensor.set_shape(shape)
+        if self._names:
+            return dict(zip(self._names, tensors, strict=True))
+        return tensors
+
+
+class StagingArea(BaseStagingArea):
+    """A first-in-first-out store of tuples of tensors without names to share it by other than its own."""
+
+    _kind = "StagingArea"
+
     def put(self, values, name=None):
         """An op that puts an element in: a tensor, a list of them, or a dictionary where the components have names."""
         if isinstance(values, Tensor):
@@ -65,15 +80,6 @@ class StagingArea:
                 value.shape.assert_is_compatible_with(shape)
             with colocate_with(self._coloc_op):
                 return raw.Stage(values=values, name=scope, **self._options())
-
-    def _returned(self, tensors):
-        """What was got, with shapes and names."""
-        no_op()  # TensorFlow has this node here
-        for tensor, shape in zip(tensors, self._shapes, strict=True):
-            tensor.set_shape(shape)
-        if self._names:
-            return dict(zip(self._names, tensors, strict=True))
-        return tensors
 
     def get(self, name=None):
         """The oldest element; waits while there is none."""

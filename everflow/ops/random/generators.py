@@ -57,7 +57,11 @@ def create_rng_state(seed, algorithm):
     """
     if algorithm not in _STATE_SIZES:
         raise ValueError(f"Unsupported algorithm id: {algorithm}")
-    size = _STATE_SIZES[algorithm]
+    return numbers_of_seed(seed, _STATE_SIZES[algorithm])
+
+
+def numbers_of_seed(seed, size):
+    """`size` numbers of 64 bits from a number, or from a sequence of them."""
     if isinstance(seed, (int, np.integer)):
         seed = int(seed)
         return np.array([_signed64(seed >> 64 * i) for i in range(size)], np.int64)

@@ -220,11 +220,16 @@ class _ScopesOfGraph(threading.local):
 
     current_scope = property(lambda self: self.current, doc="The scope that is open, as TensorFlow calls it.")
 
-    def open(self, name):
+    @property
+    def variable_scopes_count(self):
+        """How often each name was opened."""
+        return {name: count for counts in self._counts.values() for name, count in counts.items()}
+
+    def open_variable_scope(self, name):
         counts = self._bucket(name)
         counts[name] = counts.get(name, 0) + 1
 
-    def close_inner(self, name):
+    def close_variable_subscopes(self, name):
         """Forget how often scopes inside `name` were opened, so that default names start anew."""
         prefix = name + "/"
         counts = self._bucket(name)
@@ -232,7 +237,7 @@ class _ScopesOfGraph(threading.local):
             if key.startswith(prefix):
                 counts[key] = 0
 
-    def count(self, name):
+    def variable_scope_count(self, name):
         return self._bucket(name).get(name, 0)
 
     def remember(self, name):
@@ -243,7 +248,7 @@ class _ScopesOfGraph(threading.local):
             saved = {name.split("/", 1)[0]: dict(self._bucket(name))}
 
         def restore():
-            own = self.count(name)
+            own = self.variable_scope_count(name)
             if not name:
                 self._counts = saved
             else:
@@ -414,7 +419,7 @@ def _entered(name_or_scope, reuse, overrides, old_name_scope):
         base = outer
         name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
         reuse = reuse or outer.reuse
-    scopes.open(name)
+    scopes.open_variable_scope(name)
     settings = {key: getattr(base, key) if overrides[key] is None else overrides[key] for key in _OVERRIDES}
     if overrides["custom_getter"] is not None:
         settings["custom_getter"] = _nested_getters(overrides["custom_getter"], base.custom_getter)
@@ -426,7 +431,7 @@ def _entered(name_or_scope, reuse, overrides, old_name_scope):
     finally:
         if scopes.current is not inner:
             raise RuntimeError("Improper nesting of variable_scope.")
-        scopes.close_inner(name)
+        scopes.close_variable_subscopes(name)
         if restore is not None:
             restore()
         scopes.current = outer
@@ -436,10 +441,10 @@ def _unique_scope_name(prefix):
     """`prefix`, with a number where a scope of that name was opened already."""
     scopes = _scopes()
     name = f"{scopes.current.name}/{prefix}" if scopes.current.name else prefix
-    if scopes.count(name) == 0:
+    if scopes.variable_scope_count(name) == 0:
         return prefix
     index = 1
-    while scopes.count(f"{name}_{index}") > 0:
+    while scopes.variable_scope_count(f"{name}_{index}") > 0:
         index += 1
     return f"{prefix}_{index}"
 

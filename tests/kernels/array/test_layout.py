@@ -126,3 +126,9 @@ def test_what_does_not_fit(sess, build, message):
     found = build()
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         sess.run(found)
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_sequences_of_unsigned_numbers_are_turned_round(sess, dtype):
+    numbers = np.array([[1, 2, 3], [4, 5, 6]], dtype)
+    assert sess.run(tf.reverse_sequence(numbers, [2, 3], 1)).tolist() == [[2, 1, 3], [6, 5, 4]]

@@ -189,3 +189,16 @@ def test_compiled_texts_of_whole_numbers_are_the_same(both_ways, dtype):
     limits = torch.iinfo(dtype)
     values = [limits.min, limits.max, 0, 1, 9, 10, 99, 100, limits.max // 3, limits.min // 3]
     both_ways(lambda: as_string(torch.tensor(values, dtype=dtype).reshape(2, 5)))
+
+
+def test_signs_without_a_width(sess):
+    assert sess.run(tf.as_string([5, -3], fill="+")).tolist() == [b"+5", b"-3"]
+    assert sess.run(tf.as_string([5, -3], fill=" ")).tolist() == [b" 5", b"-3"]
+    assert sess.run(tf.as_string([5.0], fill="+", precision=2)).tolist() == [b"+5.00"]
+
+
+def test_omissions_between_matrices_stand_apart(sess):
+    numbers_of_cube = tf.reshape(tf.range(27), [3, 3, 3])
+    shown = sess.run(tf.strings.format("{}", numbers_of_cube, summarize=1))
+    assert shown == b"[[[0 ... 2]\n  ...\n  [6 ... 8]]\n\n ...\n\n [[18 ... 20]\n  ...\n  [24 ... 26]]]"
+    assert sess.run(tf.strings.format("{}", numbers_of_cube, summarize=0)) == b"[\n\n ...]"

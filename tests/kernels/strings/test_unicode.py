@@ -152,3 +152,10 @@ def test_compiled_encoding_gives_the_same(both_ways, seed):
                     points, splits, errors=e, output_encoding=f, replacement_char=65533
                 )
             )
+
+
+def test_halves_of_pairs_stay_in_wide_encodings(sess):
+    points = [[97, 0xD800]]
+    assert sess.run(tf.strings.unicode_encode(points, "UTF-8")).tolist() == ["a\ufffd".encode()]
+    assert sess.run(tf.strings.unicode_encode(points, "UTF-16-BE")).tolist() == [b"\x00a\xd8\x00"]
+    assert sess.run(tf.strings.unicode_encode(points, "UTF-32-BE")).tolist() == [b"\x00\x00\x00a\x00\x00\xd8\x00"]

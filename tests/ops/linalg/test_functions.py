@@ -56,3 +56,8 @@ def test_no_rows_and_shapes_that_only_the_run_tells():
         assert sess.run(tf.linalg.expm(x), {x: np.zeros((2, 3, 3))}).tolist() == [np.eye(3).tolist()] * 2
         for function in (tf.linalg.sqrtm, tf.linalg.logm):
             assert function(tf.placeholder(tf.complex64, [None, 2, 2])).shape.as_list() == [None, 2, 2]
+
+
+def test_the_exponential_of_whole_numbers_is_refused():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="int32"):
+        tf.linalg.expm([[1, 2], [3, 4]])

@@ -91,11 +91,11 @@ def test_keys_of_other_types_are_refused():
 
 
 def test_the_dense_table_of_version_two():
-    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.string, "none", empty_key=-1, deleted_key=-2)
+    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int32, 0, empty_key=-1, deleted_key=-2)
     with tf.Session() as sess:
-        sess.run(table.insert_or_assign(np.int64([1, 2]), ["a", "b"]))
+        sess.run(table.insert_or_assign(np.int64([1, 2]), [10, 20]))
         sess.run(table.erase(tf.constant([1], tf.int64)))
-        assert sess.run(table.lookup(np.int64([1, 2]))).tolist() == [b"none", b"b"]
+        assert sess.run(table.lookup(np.int64([1, 2]))).tolist() == [0, 20]
     assert table.lookup(tf.placeholder(tf.int64, [None, 3])).shape.as_list() == [None, 3]
 
 
@@ -109,3 +109,11 @@ def test_a_checkpoint_of_objects_holds_a_table(tmp_path):
     with tf.Session() as sess:
         checkpoint.restore(path).run_restore_ops(sess)
         assert sess.run(made.lookup(tf.constant([1, 2], tf.int64))).tolist() == [10, -1]
+
+
+def test_tables_of_types_that_tensorflow_has_none_for():
+    for key, value in ((tf.float32, tf.int64), (tf.int32, tf.int64), (tf.bool, tf.int64)):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            table = lookup.MutableHashTable(key, value, 0)
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(table.size())

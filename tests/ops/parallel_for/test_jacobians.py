@@ -50,3 +50,10 @@ def test_batches_of_other_sizes():
         made = batch_jacobian(y[:1] * 2.0, y)
         with pytest.raises(tf.errors.InvalidArgumentError):
             evaluated(made, {y: np.ones([2, 3])})
+
+
+def test_batches_of_unknown_shape():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32)
+        found = batch_jacobian(x * x, x)
+        assert sess.run(found, {x: [[1.0, 2.0]]}).tolist() == [[[2, 0], [0, 4]]]

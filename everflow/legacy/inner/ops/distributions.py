@@ -1,14 +1,18 @@
 """Names that programs take from inside TensorFlow's `distributions.util`: sizes and values that are known while the
-graph is drawn where they can be, and arguments of the function that is called.
+graph is drawn where they can be, the whole numbers that types hold, arguments of the function that is called, and more
+words for its docstring.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
@@ -19,6 +23,13 @@ from everflow.ops.control_flow import with_dependencies
 from everflow.ops.control_flow.conditionals import cond
 
 __all__ = [
+    "AppendDocstring",
+    "_is_integer_like_by_dtype",
+    "_is_known_dtype",
+    "_is_known_signed_by_dtype",
+    "_is_known_unsigned_by_dtype",
+    "_largest_integer_by_dtype",
+    "_smallest_integer_by_dtype",
     "assert_symmetric",
     "dimension_size",
     "maybe_get_static_value",
@@ -155,3 +166,72 @@ def parent_frame_arguments() -> dict[str, Any]:
     _, _, keywords, values = inspect.getargvalues(frame := inspect.stack()[1].frame)
     found = {name: values[name] for name in frame.f_code.co_varnames[: frame.f_code.co_argcount]}
     return {**found, **(values[keywords] if keywords else {})}
+
+
+# Types whose values distributions compute with; truth values count as whole numbers without a sign.
+_UNSIGNED = ("bool", "uint8", "uint16")
+_SIGNED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64")
+
+
+def _is_known_unsigned_by_dtype(dt: Any) -> bool:
+    """Whether a type is one of those without negative numbers."""
+    return dtypes.as_dtype(dt).base_dtype.name in _UNSIGNED
+
+
+def _is_known_signed_by_dtype(dt: Any) -> bool:
+    """Whether a type is one of those with negative numbers."""
+    return dtypes.as_dtype(dt).base_dtype.name in _SIGNED
+
+
+def _is_known_dtype(dt: Any) -> bool:
+    """Whether the whole numbers that a type holds are known."""
+    return _is_known_unsigned_by_dtype(dt) or _is_known_signed_by_dtype(dt)
+
+
+def _checked_type(dt: Any) -> Any:
+    if not _is_known_dtype(dt):
+        raise TypeError(f"Which whole numbers {dtypes.as_dtype(dt).name} holds is not known")
+    return dtypes.as_dtype(dt).base_dtype
+
+
+def _largest_integer_by_dtype(dt: Any) -> int:
+    """The largest number below which a type holds every whole number."""
+    kind = _checked_type(dt)
+    if kind.is_floating:
+        return 2 ** (np.finfo(kind.as_numpy_dtype).nmant + 1)
+    return 1 if kind == dtypes.bool else int(kind.max)
+
+
+def _smallest_integer_by_dtype(dt: Any) -> int:
+    """The smallest number above which a type holds every whole number."""
+    kind = _checked_type(dt)
+    if kind.is_floating:
+        return -_largest_integer_by_dtype(kind)
+    return 0 if _is_known_unsigned_by_dtype(kind) else int(kind.min)
+
+
+def _is_integer_like_by_dtype(dt: Any) -> bool:
+    """Whether a type holds whole numbers only."""
+    kind = _checked_type(dt)
+    return kind.is_integer or kind == dtypes.bool
+
+
+class AppendDocstring:
+    """A decorator that puts a note, and what more keyword arguments mean, at the end of a function's docstring."""
+
+    def __init__(self, additional_note: str = "", kwargs_dict: dict[str, str] | None = None) -> None:
+        if kwargs_dict:
+            for name, text in kwargs_dict.items():
+                if "\n" in text:
+                    raise ValueError(f"What {name!r} means has to be said in one line")
+            listed = [f"*  `{name}`: {text}" for name, text in sorted(kwargs_dict.items())]
+            additional_note += "\n".join(["", "", "##### `kwargs`:", "", *listed])
+        self._note = additional_note
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(fn)
+        def described(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, **kwargs)
+
+        described.__doc__ = self._note if described.__doc__ is None else f"{described.__doc__}\n{self._note}"
+        return described

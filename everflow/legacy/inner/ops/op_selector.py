@@ -4,11 +4,13 @@ depend on.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 from everflow.contrib.graph_editor.select import backward_walk
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
+from everflow.legacy.inner.util.object_identity import ObjectIdentitySet
 from everflow.ops.gradients.reverse import get_gradient_function
 
 __all__ = [
@@ -21,11 +23,14 @@ __all__ = [
     "graph_inputs",
     "is_differentiable",
     "is_iterable",
+    "map_subgraph",
 ]
 
 
 class UnliftableError(Exception):
     """A tensor can't be brought to another graph."""
+
+    ag_pass_through = True  # AutoGraph hands it on as it is.
 
 
 def is_differentiable(op: Operation) -> bool:
@@ -109,3 +114,43 @@ def graph_inputs(op: Operation) -> list[Operation]:
 
 def _as_operation(op_or_tensor: Operation | Tensor) -> Operation:
     return op_or_tensor.op if isinstance(op_or_tensor, Tensor) else op_or_tensor
+
+
+def map_subgraph(
+    init_tensor: Tensor,
+    sources: Iterable[Tensor],
+    disallowed_placeholders: Container[Operation] | None,
+    visited_ops: set[Operation],
+    op_outputs: dict[Operation, set[Operation]],
+    add_sources: bool,
+) -> ObjectIdentitySet:
+    """The placeholders that a tensor depends on, looking no further than `visited_ops`.
+
+    Args:
+        init_tensor: The tensor to begin at.
+        sources: Tensors that are known to come from outside.
+        disallowed_placeholders: Operations that mustn't be met.
+        visited_ops: Operations that are known already; those that are met are added.
+        op_outputs: For each operation those that take something of it; what is met is added.
+        add_sources: Whether placeholders that aren't among the sources may be met.
+
+    Raises:
+        UnliftableError: If a placeholder is met that mustn't be.
+    """
+    known, found, waiting = ObjectIdentitySet(sources), ObjectIdentitySet(), [init_tensor.op]
+    while waiting:
+        op = waiting.pop()
+        if op in visited_ops:
+            continue
+        visited_ops.add(op)
+        if op.type == "Placeholder":
+            [tensor] = op.outputs
+            if op in (disallowed_placeholders or ()) or not (add_sources or tensor in known):
+                raise UnliftableError(
+                    f"{init_tensor.name} depends on the placeholder {op.name}, which no source stands for"
+                )
+            found.add(tensor)
+        for before in graph_inputs(op):
+            op_outputs[before].add(op)
+            waiting.append(before)
+    return found
