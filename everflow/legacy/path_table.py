@@ -494,6 +494,7 @@ contrib.quantize.python graph_matcher                    : contrib.quantize.grap
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn legacy.inner.contrib.rnn legacy.inner.rnn
 contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
+contrib.batching.python.ops batch_ops                     : ops.batching legacy.gen_ops
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary

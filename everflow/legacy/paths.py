@@ -232,7 +232,30 @@ def _module_called(path: str, name: str) -> str | None:
     beside = f"{path.rpartition('.')[0]}.{name}"
     called = [known for known in module_paths() if known.startswith("python.") and known.endswith(f".{name}")]
     likely = [path for path in (beside, f"python.ops.{name}") if path in called]
-    return likely[0] if likely else called[0] if len(called) == 1 else None
+    return likely[0] if likely else called[0] if len(called) == 1 else _imported_as().get(name)
+
+
+def _showing_imports(module: types.ModuleType | None, path: str) -> types.ModuleType | None:
+    """A module that stands for TensorFlow's at a path by itself, and shows the modules which that one imports."""
+    if module is not None and path.startswith("python.") and "__getattr__" not in vars(module):
+
+        def imported(name: str) -> types.ModuleType:
+            found = None if name.startswith("__") else _module_called(path, name)
+            if found is None:
+                raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name)
+            return importlib.import_module(f"tensorflow.{found}")
+
+        module.__getattr__ = imported  # type: ignore[method-assign]
+    return module
+
+
+@functools.cache
+def _imported_as() -> dict[str, str]:
+    """{name: path} of modules that TensorFlow's modules import under other names (`vs`, `K`, `adam_v2`), or that share
+    their last name with others: for each name the module that most of them mean.
+    """
+    rows = pathlib.Path(__file__).with_name("imported_modules.txt").read_text().splitlines()
+    return {name: path for path, _, names in (row.partition(": ") for row in rows) for name in names.split()}
 
 
 def _is_known(path: str) -> bool:
@@ -259,7 +282,7 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     sources = _rows().get(path)
     if sources is None:
         if module := _load(path.removeprefix("python.") if path.startswith("python.keras.") else path):
-            return module
+            return _showing_imports(module, path)
         if match := _CONTRIB_INNER.fullmatch(path):
             *_, folder, file = path.split(".")
             if file[0] == "_" or file[0].isupper():  # a name that the file before it lacks, not a file
@@ -270,7 +293,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
     if len(sources) == 1 and (sources[0].startswith(("legacy.inner.", "tools.")) or path in SAME):
-        return _load(sources[0])  # all there is of it, so that a program can set its names, and run it
+        # All there is of it, so that a program can set its names, and run it.
+        return _showing_imports(_load(sources[0]), path)
     return _Served(fullname, path, sources)
 
 

@@ -368,10 +368,8 @@ class LoadedFunction(Function):
 
         loaded.__signature__ = _python_signature(argspec, is_method)
         super().__init__(loaded, input_signature=input_signature, autograph=False)
-        self.concrete_functions = concretes
+        self.concrete_functions = list(concretes)  # the traces that the file has of it
         self._traces[get_default_graph()] = dict(enumerate(concretes))
-
-    concrete_functions = property(lambda self: list(self._concretes), doc="The traces that the file has of it.")
 
     def _check_signature(self):
         """It was checked when the function was saved."""

@@ -30,12 +30,24 @@ def test_op_types_of_a_graph():
 
 
 def test_strings_in_turn():
-    counter = tf.Variable(0, dtype=tf.int64)
+    counter = tf.Variable(-1, dtype=tf.int64)
     following = tf.contrib.input_pipeline.obtain_next(tf.constant(["a", "b"]), counter)
     with tf.Session() as session:
         session.run(counter.initializer)
         assert [session.run(following) for _ in range(3)] == [b"a", b"b", b"a"]
-        assert session.run(counter) == 3
+        assert session.run(counter) == 0
+
+
+def test_strings_of_epochs():
+    following = tf.contrib.input_pipeline.seek_next(["a", "b"], num_epochs=2)
+    mixed = tf.contrib.input_pipeline.seek_next(list("abc"), shuffle=True, seed=1)
+    assert not tf.trainable_variables()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert [session.run(following) for _ in range(4)] == [b"a", b"b", b"a", b"b"]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)
+        assert sorted(session.run(mixed) for _ in range(3)) == [b"a", b"b", b"c"]
 
 
 def test_converted_functions():

@@ -49,7 +49,11 @@ def test_a_module_keeps_what_checkpoints_pass_over():
     listed = tf.contrib.checkpoint.list_objects(tf.train.Checkpoint(held=held))
     assert any(each is held.saved["v"] for each in listed)
     assert not any(each is held.passed["w"] for each in listed)
-    held.passed = held.passed
+    held.passed = held.passed  # what is there already stays as it is
+    assert not any(
+        each is held.passed["w"] for each in tf.contrib.checkpoint.list_objects(tf.train.Checkpoint(held=held))
+    )
+    held.other = held.passed
     assert any(each is held.passed["w"] for each in tf.contrib.checkpoint.list_objects(tf.train.Checkpoint(held=held)))
 
 

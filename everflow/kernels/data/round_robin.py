@@ -20,6 +20,6 @@ def obtain_next(list: Strings, counter: Ref) -> Strings:
     if list.ndim != 1 or not len(list):
         raise InvalidArgumentError(None, None, f"Expected a list with at least one string, got shape {list.shape}")
     buffer = counter.buffer()
-    place = int(buffer)
-    buffer.fill_(place + 1)
-    return np.array(list[place % len(list)], dtype=object)
+    place = (int(buffer) + 1) % len(list)  # the counter is the place of the last string that was given
+    buffer.fill_(place)
+    return np.array(list[place], dtype=object)

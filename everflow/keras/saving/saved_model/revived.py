@@ -87,7 +87,9 @@ class RevivedLayer(Layer):
             if isinstance(training, Tensor):
                 phases = [lambda phase=phase: nest.flatten(function(inputs, training=phase)) for phase in (True, False)]
                 flat = K.in_train_phase(*phases, training)
-                outputs, losses = nest.pack_sequence_as(function.concrete_functions[0].structured_outputs, nest.flatten(flat))
+                outputs, losses = nest.pack_sequence_as(
+                    function.concrete_functions[0].structured_outputs, nest.flatten(flat)
+                )
             else:
                 outputs, losses = function(inputs, training=bool(training))
         self.add_loss(losses, inputs=True)
