@@ -233,7 +233,7 @@ class Tensor:
 
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
-            f"Using a `tf.Tensor` as a `bool` asks for its value, but {self!r} has no value until it is run."
+            f"Using a `tf.Tensor` as a `bool` asks for its value, but {self.name} has no value until it is run."
             " Use `if t is not None:` to test whether a tensor is there, tf.cond to branch on its value."
         )
 

@@ -50,8 +50,7 @@ python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device
 python.data.ops       multi_device_iterator_ops          : data.multi_device
 python.data.util      nest                               : legacy.inner.data.nest
 python.data.util      options                            : legacy.inner.data.options
-python.data.util      convert traverse                   : legacy.inner.data.datasets
-python.data.util      random_seed                        : legacy.inner.data.datasets
+python.data.util      convert random_seed traverse                   : legacy.inner.data.datasets
 python.data.util      sparse                             : legacy.inner.data.sparse
 python.data.util      structure                          : legacy.inner.data.structure data.structure
 python.data.kernel_tests test_base                       : legacy.inner.data.testing.datasets
@@ -215,20 +214,15 @@ python.keras          estimator                          : estimator.keras_model
 python.keras          preprocessing                      : keras.preprocessing
 python.keras          wrappers                           : keras.wrappers
 python.keras          activations                        : keras.activations
-python.keras          applications                       : keras.applications
 python.keras          backend backend_config             : keras.backend legacy.inner.keras_engine.backend_parts
-python.keras          constraints                        : keras.constraints
-python.keras          datasets                           : keras.datasets
 python.keras          initializers                       : keras.initializers
 python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics keras.metrics.*
 python.keras          models                             : keras.models keras.saving.clones
 python.keras          optimizers                         : legacy.inner.keras_engine.old_optimizers keras.optimizers
-python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
-python.keras          wrappers                           : keras.wrappers
 python.keras          saving                             : keras.saving legacy.inner.keras_saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes

@@ -180,7 +180,7 @@ class _Served(types.ModuleType):
         if name in OF_TWO.get(self._path, "").split():
             return everflow.compat.v2.wherever(name)
         for module in _load_all([*self._sources, *_by_rule(self._path)]):
-            if hasattr(module, name):
+            if hasattr(module, name) and not (module is everflow and _is_of_the_house(name)):
                 return getattr(module, name)
         # Modules of TensorFlow show the modules that they import: `rnn.rnn_cell_impl`, `session_ops.array_ops`.
         if (imported := _module_called(self._path, name)) is not None:
@@ -225,6 +225,11 @@ def _by_rule(path: str) -> list[str]:
         folder = folder.rpartition(".")[0]
     packages = FOLDERS.get(folder, "").split() or _CONTRIB_PACKAGE.findall(path)
     return packages + [f"{package}.*" for package in packages]
+
+
+def _is_of_the_house(name: str) -> bool:
+    """Whether a name of tf is a package of ours that tf doesn't show: `ops`, `framework`, `runtime`, ..."""
+    return isinstance(vars(everflow).get(name), types.ModuleType) and name not in api_names.public_names()
 
 
 def _module_called(path: str, name: str) -> str | None:

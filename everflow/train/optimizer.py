@@ -216,6 +216,8 @@ class Optimizer(Trackable):
             if var_list is not None:
                 tape.watch(var_list)
             value = loss()
+            if not executing_eagerly():
+                get_default_graph().as_graph_element(value)  # a number has no gradients
             if scaled:
                 value = distribution.scaled_for_replicas(value)
         if var_list is None:

@@ -12,7 +12,6 @@ from everflow.framework.static_values import (
     SPLITTERS,
     constant_value,
     constant_value_as_shape,
-    known_value,
 )
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -255,16 +254,6 @@ def test_small_eager_values_are_constants_to_a_body():
         tf.function(lambda: found.extend(map(constant_value, (small + 0, large + 0))) or 1.0, autograph=False)()
         tf.function(lambda: found.append(tf.broadcast_to(1.0, small).shape.as_list()) or 1.0, autograph=False)()
         assert found[0] is None and found[1] is None and found[2] == [2, 3]
-
-
-def test_rows_gathered_from_a_ragged_constant_are_known():
-    with tf.Graph().as_default():
-        rows = tf.ragged.constant([[[1], [2, 3]], [], [[4, 5, 6]]])
-        gathered = tf.gather(rows, [2, 0])
-        outer, inner = (known_value(splits).tolist() for splits in gathered.nested_row_splits)
-        assert outer == [0, 1, 3] and inner == [0, 3, 4, 6]
-        assert known_value(gathered.flat_values).tolist() == [4, 5, 6, 1, 2, 3]
-        assert known_value(tf.gather(rows, [7]).flat_values) is None
 
 
 def test_a_reshape_of_nothing_has_no_elements_whatever_is_open():

@@ -156,15 +156,14 @@ def test_modules_under_the_names_that_others_import_them_by():
     from tensorflow.python.framework import ops
     from tensorflow.python.keras import backend, optimizers
     from tensorflow.python.keras.engine import training_utils
-    from tensorflow.python.ops import variable_scope
+    from tensorflow.python.ops import array_ops
     from tensorflow.python.training import moving_averages, slot_creator
 
     assert optimizers.adam_v2.Adam is tf.keras.optimizers.Adam
     assert training_utils.K.epsilon is backend.epsilon
-    assert slot_creator.ops is ops and moving_averages.variable_scope is variable_scope
+    assert slot_creator.ops is ops and moving_averages.array_ops is array_ops
     with pytest.raises(AttributeError, match="no_such_module"):
         training_utils.no_such_module  # noqa: B018
-
 
 
 def test_tensors_and_what_counts_as_one():

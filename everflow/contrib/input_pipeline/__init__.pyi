@@ -1,5 +1,6 @@
 # Made by `make stubs`.
 import everflow as _tf
-from everflow._typing import Any
+from everflow._typing import Any, TensorLike
 
 def obtain_next(string_list_tensor: Any, counter: Any) -> _tf.Tensor: ...
+def seek_next(string_list: Any, shuffle: bool = False, seed: TensorLike | None = None, num_epochs: Any = None) -> _tf.Tensor: ...

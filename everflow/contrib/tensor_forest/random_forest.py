@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.learn import heads
+from everflow.contrib.learn import class_heads, heads
 from everflow.contrib.learn.estimator import Estimator
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps
 from everflow.contrib.tensor_forest.graphs import RandomForestGraphs
@@ -75,7 +75,7 @@ class TensorForestLossHook(SessionRunHook):
 def _head_of(params, weights_name):
     if params.regression:
         return heads.regression_head(weight_column_name=weights_name, label_dimension=params.num_classes)
-    return heads.multi_class_head(params.num_classes, weight_column_name=weights_name)
+    return class_heads.multi_class_head(params.num_classes, weight_column_name=weights_name)
 
 
 def _logits(probabilities, params):
