@@ -51,3 +51,9 @@ def test_every_source_file_has_its_test(folder):
 
 def test_exceptions_are_needed():
     assert [s for s in EXCEPTIONS if not (ROOT / "everflow" / s).exists() or named_after(s).exists()] == []
+
+
+def test_no_test_gives_numpy_its_old_ways():
+    # In this process they would stay for all other tests: `tests.served` brings the paths of tensorflow alone.
+    bringing = [p for p in (ROOT / "tests").rglob("test_*.py") if "\nimport everflow.as_tensorflow" in p.read_text()]
+    assert bringing == []

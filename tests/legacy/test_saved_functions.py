@@ -5,7 +5,7 @@ import functools
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 from everflow.eager.mode import eager_mode
 
 from tensorflow.core.framework import node_def_pb2  # isort: skip

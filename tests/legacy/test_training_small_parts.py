@@ -3,7 +3,7 @@
 import os
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 from everflow.eager.mode import eager_mode
 
 from tensorflow.python.estimator.export import export  # isort: skip
