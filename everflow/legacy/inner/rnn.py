@@ -55,11 +55,9 @@ def _hasattr(obj, attr_name):
 
 def _check_supported_dtypes(dtype):
     """ValueError for a type that cells can't compute with; None may be anything."""
-    if dtype is None:
-        return
-    dtype = dtypes.as_dtype(dtype)
-    if not (dtype.is_floating or dtype.is_complex):
-        raise ValueError(f"Cells compute with floats or complex numbers, not with {dtype.name}")
+    known = None if dtype is None else dtypes.as_dtype(dtype)
+    if known is not None and not known.is_floating and not known.is_complex:
+        raise ValueError(f"Cells compute with floats or complex numbers, not with {known.name}")
 
 
 def _check_rnn_cell_input_dtypes(inputs):

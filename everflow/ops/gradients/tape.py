@@ -91,14 +91,14 @@ class GradientTape:
         self._listening = False
 
     def __enter__(self):
-        self._push_tape()
+        self._start()
         return self
 
     def __exit__(self, *exc):
         if self._listening:
-            self._pop_tape()
+            self._stop()
 
-    def _push_tape(self):
+    def _start(self):
         if self._listening:
             raise ValueError("Tape is already recording.")
         if self._recording is None:
@@ -106,11 +106,13 @@ class GradientTape:
         tapes.push(self._recording)
         self._listening = True
 
-    def _pop_tape(self):
+    def _stop(self):
         if not self._listening:
             raise ValueError("Tape is not recording.")
         tapes.remove(self._recording)
         self._listening = False
+
+    _push_tape, _pop_tape = _start, _stop  # as tests call them
 
     def watch(self, tensor):
         """Remember what is made from this tensor (or these) from now on."""
@@ -133,17 +135,17 @@ class GradientTape:
             raise RuntimeError(
                 "stop_recording() is for a tape that records; this one hasn't been entered, or has given its recording away"
             )
-        self._pop_tape()
+        self._stop()
         try:
             yield
         finally:
-            self._push_tape()
+            self._start()
 
     def reset(self):
         """Forget everything remembered, and what was watched."""
-        self._pop_tape()
+        self._stop()
         self._recording = None
-        self._push_tape()
+        self._start()
 
     def watched_variables(self):
         """The variables it watches, in the order in which they were made."""
@@ -258,7 +260,7 @@ class GradientTape:
                     asked,
                 )
             else:
-                self._pop_tape()
+                self._stop()
         if not self._persistent:
             self._recording = None
         return recording
