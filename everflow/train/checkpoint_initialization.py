@@ -72,8 +72,8 @@ def _check_fit(variable, tensor_name, shapes, given):
         raise ValueError(f"Tensor {tensor_name} is not found in {given} checkpoint {shapes}")
     if isinstance(variable, Variable) and not variable.get_shape().is_compatible_with(shapes[tensor_name]):
         raise ValueError(
-            f"Shape of variable {variable.name} ({variable.get_shape()}) doesn't match with shape of {tensor_name} "
-            f"in the checkpoint, {shapes[tensor_name]}"
+            f"{variable.name} is {variable.get_shape()}, which doesn't match with shape of {tensor_name}: the checkpoint "
+            f"has {shapes[tensor_name]}"
         )
 
 
