@@ -9,12 +9,12 @@ def obtained(strings, counter):
     return tf.raw_ops.ObtainNext(list=strings, counter=counter)
 
 
-def test_the_counter_goes_round_and_on(sess):
+def test_the_counter_is_the_place_of_the_last_one_and_goes_round(sess):
     counter = tf.Variable(5, dtype=tf.int64)
     following = obtained(["a", "b", "c"], counter)
     sess.run(counter.initializer)
-    assert [sess.run(following) for _ in range(4)] == [b"c", b"a", b"b", b"c"]
-    assert sess.run(counter) == 9
+    assert [sess.run(following) for _ in range(4)] == [b"a", b"b", b"c", b"a"]
+    assert sess.run(counter) == 0
 
 
 @pytest.mark.parametrize("strings", [[], [["a"]]])
