@@ -173,12 +173,13 @@ def _tensor_events(
     """A tensor as one event, or as several with up to `chunk` bytes each, which together are its content."""
     tensor = make_tensor_proto(array)
     content = tensor.tensor_content
-    count = -(-len(content) // chunk) if chunk and len(content) > chunk else 1
+    size = chunk or len(content) or 1
+    count = max(1, -(-len(content) // size))
     for i in range(count):
         event = event_pb2.Event(wall_time=now)
         value = event.summary.value.add(tag=node.name, node_name=f"{node.name}:{slot}:{kind}")
         if count > 1:
-            tensor.tensor_content = content[i * (chunk or 0) : (i + 1) * (chunk or 0)]
+            tensor.tensor_content = content[i * size : (i + 1) * size]
         value.tensor.CopyFrom(tensor)
         value.metadata.plugin_data.plugin_name = "debugger"
         about = {"device": node.device, "outputSlot": slot, "numChunks": count, "chunkIndex": i}

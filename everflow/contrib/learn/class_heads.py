@@ -239,17 +239,8 @@ class MultiLabelHead(ClassHead):
         return found
 
 
-def multi_class_head(
-    n_classes,
-    label_name=None,
-    weight_column_name=None,
-    enable_centered_bias=False,
-    head_name=None,
-    thresholds=None,
-    metric_class_ids=None,
-    loss_fn=None,
-    label_keys=None,
-):
+@takes(options_of(ClassHead.__init__))
+def multi_class_head(n_classes, **given):
     """A head for two classes or more.
 
     `loss_fn(labels, logits, weights=None)` returns a scalar loss of one's own; classes in `metric_class_ids` have means
@@ -257,24 +248,17 @@ def multi_class_head(
     """
     if n_classes is None or n_classes < 2:
         raise ValueError(f"n_classes must be > 1 for classification: {n_classes}.")
-    shared = {
-        "label_name": label_name,
-        "weight_column_name": weight_column_name,
-        "enable_centered_bias": enable_centered_bias,
-        "head_name": head_name,
-        "thresholds": thresholds,
-        "loss_fn": loss_fn,
-    }
+    label_keys = given["label_keys"]
     if n_classes == 2:
-        if metric_class_ids or label_keys:
+        if given["metric_class_ids"] or label_keys:
             raise ValueError("Two classes have neither metric_class_ids nor label_keys: they are told by one number")
-        return BinaryHead(1, **{**shared, "thresholds": thresholds or (0.5,)})
+        return BinaryHead(1, **{**given, "thresholds": given["thresholds"] or (0.5,)})
     if label_keys and len(label_keys) != n_classes:
         raise ValueError(f"There are {len(label_keys)} label_keys for {n_classes} classes")
-    return MultiClassHead(n_classes, metric_class_ids=metric_class_ids, label_keys=label_keys, **shared)
+    return MultiClassHead(n_classes, **given)
 
 
-@takes(options_of(multi_class_head, ["label_keys"]))
+@takes(options_of(ClassHead.__init__, ["label_keys"]))
 def multi_label_head(n_classes, **given):
     """A head for classes of which several may hold."""
     if n_classes < 2:

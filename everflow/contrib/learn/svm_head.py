@@ -41,7 +41,7 @@ class BinarySvmHead(Head):
 def binary_svm_head(
     label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None
 ):
-    """A head for two classes with the hinge loss."""
+    """A head for two classes with the hinge loss; its metrics know no `thresholds`, which all heads of two classes take."""
     return BinarySvmHead(1, label_name, weight_column_name, head_name, enable_centered_bias)
 
 
