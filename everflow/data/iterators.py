@@ -13,7 +13,14 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
 from everflow.framework.graph import Graph
-from everflow.framework.scopes import add_to_collection, device, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    add_to_collection,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    innermost_device,
+    name_scope,
+)
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
@@ -328,8 +335,9 @@ def one_shot(dataset) -> Iterator | IteratorV2:
         return IteratorV2(dataset)
     graph, spec = get_default_graph(), dataset.element_spec
     body = _FactoryGraph("_make_dataset", graph, _dataset_ops(dataset._variant_tensor))
+    place = innermost_device()
     try:
-        with body.as_default():
+        with body.as_default(), device(place):
             made = body.capture(dataset._apply_options()._variant_tensor)
     except ValueError as e:
         if "Cannot capture a stateful node" in str(e):

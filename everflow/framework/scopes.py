@@ -355,6 +355,12 @@ def device(device_name_or_function: DeviceRequest) -> AbstractContextManager[Non
     return get_default_graph().device(device_name_or_function)
 
 
+def innermost_device() -> DeviceRequest:
+    """What the innermost `tf.device` asks for; functions of version 1 are drawn under that, and under no other."""
+    around = get_default_graph()._device_stack
+    return around[-1].request if around else None
+
+
 def container(container_name: str) -> AbstractContextManager[str]:
     """A context whose stateful operations keep their state in this resource container.
 

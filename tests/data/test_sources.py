@@ -117,3 +117,14 @@ def test_rows_under_the_shapes_of_version_2():
             assert drain(tf.data.Dataset.range(3).batch(2).unbatch()) == [0, 1, 2]
     finally:
         tf.compat.v1.disable_v2_tensorshape()
+
+
+def test_a_one_shot_dataset_is_on_the_device_that_its_iterator_asked_for():
+    with tf.Graph().as_default() as graph:
+        dataset = tf.data.Dataset.range(3)
+        with tf.device("/cpu:0"):
+            element = dataset.make_one_shot_iterator().get_next()
+    (definition,) = graph.as_graph_def().library.function
+    assert {node.device for node in definition.node_def} == {"/device:CPU:0"}
+    with tf.Session(graph=graph) as sess:
+        assert [sess.run(element) for _ in range(3)] == [0, 1, 2]

@@ -11,7 +11,7 @@ from everflow.framework.functions import Body, FuncGraph, GraphFunction, check_n
 from everflow.framework.op_defs import ArgDef, OpDef
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import shape_rule
-from everflow.framework.scopes import get_default_graph, graph_from_inputs, name_scope
+from everflow.framework.scopes import device, get_default_graph, graph_from_inputs, innermost_device, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops.functions.bodies import VARIABLE_SCOPES
 from everflow.ops.variables.resource import is_resource_variable
@@ -82,6 +82,7 @@ class DefinedFunction:
         self._attributes = options
         self._made = None
         self._body = None
+        self._device = innermost_device()
         if grad_func is not None and python_grad_func is not None:
             raise ValueError("Gradient defined twice for function")
 
@@ -145,6 +146,7 @@ class DefinedFunction:
 
         with (
             body.as_default(),
+            device(self._device),
             variable_scope(get_variable_scope(), custom_getter=variable_outside, auxiliary_name_scope=False),
         ):
             arguments = [body.add_input(t.base_dtype, n) for t, n in zip(self._input_types, self._argnames)]

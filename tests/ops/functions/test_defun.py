@@ -149,3 +149,15 @@ def test_functions_come_back_from_a_library():
 def test_options_that_are_no_attributes_are_refused(value):
     with tf.Graph().as_default(), pytest.raises(ValueError, match="experimental_tag"):
         function.Defun(tf.int32, experimental_tag=value)(lambda x: x)(1)
+
+
+def test_a_body_is_on_the_innermost_device_of_where_the_function_was_made():
+    with tf.device("/job:worker"), tf.device("/cpu:0"):
+
+        @Defun(tf.float32)
+        def add(a):
+            return a + 1.0
+
+    add(tf.constant(1.0))
+    (definition,) = tf.get_default_graph().as_graph_def().library.function
+    assert {node.device for node in definition.node_def} == {"/device:CPU:0"}
