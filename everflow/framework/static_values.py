@@ -6,6 +6,7 @@ Two strengths, as in TensorFlow: `constant_value` follows a few op types, and de
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -343,8 +344,8 @@ def _evaluate(
     elif op.type in SPLITTERS and depth < 64:
         inputs = _all_known([_evaluate(t, memo, depth + 1) for t in op.inputs])
         if inputs is not None and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
-            part = SPLITTERS[op.type](op, *inputs)[tensor.value_index]
-            value = None if part is None else np.asarray(part)
+            split = SPLITTERS[op.type]
+            value = _guarded(lambda op, *inputs: split(op, *inputs)[tensor.value_index], op, inputs, tensor)
     memo[key] = value
     return value
 
@@ -362,10 +363,12 @@ def _guarded(
         return None
     with np.errstate(all="ignore"):
         try:
-            value = np.asarray(evaluate(op, *inputs))
+            value = evaluate(op, *inputs)
         except (ValueError, IndexError, ZeroDivisionError, OverflowError):
             return None
-    dtype = output.dtype.base_dtype
+    if value is None:
+        return None
+    value, dtype = np.asarray(value), output.dtype.base_dtype
     return value.astype(dtype.as_numpy_dtype) if dtype is not dtypes.string else value
 
 
@@ -481,7 +484,11 @@ def _sparse_reshape(
     shape: np.ndarray,
     new_shape: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    sizes = np.reshape(np.empty(shape, bool), new_shape).shape if np.prod(shape) <= _MAX_ELEMENTS else tuple(new_shape)
+    sizes, count = new_shape.tolist(), math.prod(shape.tolist())
+    if -1 in sizes:
+        sizes[sizes.index(-1)] = count // -math.prod(sizes)
+    if math.prod(sizes) != count:
+        raise ValueError(f"{count} elements don't fit into {sizes}")
     flat = np.ravel_multi_index(tuple(indices.T), tuple(shape))
     return np.stack(np.unravel_index(flat, sizes), 1), np.array(sizes, np.int64)
 

@@ -257,6 +257,8 @@ def sparse_reshape(
             raise invalid(f"The {name} of a sparse reshape must have rank {rank}, not shape {bracketed(value.shape)}")
     dims, wanted = dims_of(input_shape), dims_of(new_shape)
     count = math.prod(dims)
+    if any(d < -1 for d in wanted):
+        raise invalid(f"The sizes of a sparse reshape must be at least -1, which are {bracketed(wanted)}")
     if wanted.count(-1) > 1:
         first, second = [i for i, d in enumerate(wanted) if d == -1][:2]
         raise invalid(f"only one output dimension may be -1, not both {first} and {second}")

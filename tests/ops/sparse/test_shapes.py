@@ -73,3 +73,15 @@ def test_products(adjoint_a, adjoint_b):
     assert tf.sparse_tensor_dense_matmul(s, b, adjoint_a, adjoint_b).shape.as_list() == [3, 5]
     with pytest.raises(ValueError):
         tf.sparse_tensor_dense_matmul(s, tf.zeros([7, 7]), adjoint_a, adjoint_b)
+
+
+@pytest.mark.parametrize("sizes", [[-1, 400], [300, -1], [300, 400]])
+def test_the_shape_of_a_large_tensor_made_anew_is_known(sizes):
+    s = tf.sparse_reshape(tf.SparseTensor([[0, 1], [299, 399]], [1.0, 2.0], [300, 400]), sizes)
+    assert tf.sparse_tensor_dense_matmul(s, tf.zeros([400, 2])).shape.as_list() == [300, 2]
+
+
+def test_sizes_below_none_are_refused_when_it_runs():
+    s = tf.sparse_reshape(tf.SparseTensor([[0, 1]], [1.0], [3, 4]), tf.constant([-2, -6], tf.int64))
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="-2"):
+        session.run(s)
