@@ -53,16 +53,30 @@ _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.i
 }
 
 
+def _small_key(value: Any) -> tuple[Any, ...] | None:
+    """What tells a small Python value from others; None for larger ones, and where zeros may have signs, which keys
+    don't show.
+    """
+    kind = type(value)
+    if kind is int or kind is bool or kind is str or kind is float and value:
+        return kind, value
+    if (kind is list or kind is tuple) and len(value) <= 8:
+        first = type(value[0]) if value else None
+        if all(type(v) is first for v in value) and (first in (int, None) or first is float and all(value)):
+            return list, first, tuple(value)
+    return None
+
+
 def _kind_of_call(
     definition: OpDef,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-) -> tuple[tuple[Any, ...] | None, list[EagerTensor]]:
-    """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for
-    other calls.
+) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    """(a key that calls share which differ only in the values of their input tensors, those tensors, and None for each
+    input that the key has the Python value of); a key of None for other calls.
     """
     key: list[Any] = [definition.name]
-    inputs: list[EagerTensor] = []
+    inputs: list[Any] = []
     names = definition.inputs
     for position, argument in enumerate(names):
         value = args[position] if position < len(args) else kwargs.get(argument.name)
@@ -72,6 +86,9 @@ def _kind_of_call(
         elif argument.is_list and isinstance(value, (list, tuple)) and all(type(v) is EagerTensor for v in value):
             key.append(tuple(v._dtype for v in value))
             inputs += value
+        elif not argument.is_list and (small := _small_key(value)) is not None:
+            key.append(small)
+            inputs.append(None)
         else:
             return None, inputs
     if len(args) > len(names):
@@ -235,8 +252,10 @@ class EagerGraph(Graph):
             # Only what is drawn in a graph after all keeps its name.
             op = make(args, name if key is None and _any_symbolic(args, kwargs) else None, kwargs)
             if key is not None:
-                _ENGINE.remember(key, definition, op)
+                _ENGINE.remember(key, definition, op, [i for i, tensor in enumerate(inputs) if tensor is None])
             return structured_outputs(definition, op)
+        for position, constant in known.constants:
+            inputs[position] = constant
         values = known.run(inputs)
         outputs: list[Tensor] = [EagerTensor(value, dtype) for value, dtype in zip(values, known.dtypes)]
         if tapes.active() and tapes.watch_any(inputs):
@@ -249,19 +268,14 @@ class EagerGraph(Graph):
 
     def constant(self, value: Any, dtype: DTypeLike | None, make: Callable[[], EagerTensor]) -> EagerTensor:
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
-        kind = type(value)
         if self._requested:
             return make()
-        if (
-            kind is int or kind is bool or kind is str or kind is float and value != 0.0
-        ):  # zero may have a sign, which keys don't show
-            key: tuple[Any, ...] = (kind, value, dtype)
-        elif (kind is list or kind is tuple) and len(value) <= 8 and all(type(v) is int for v in value):
-            key = (list, tuple(value), dtype)
-        elif kind is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
-            key = (value.dtype.str, value.shape, value.tobytes(), dtype)
-        else:
+        small = _small_key(value)
+        if type(value) is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
+            small = value.dtype.str, value.shape, value.tobytes()
+        if small is None:
             return make()
+        key = small, dtype
         known = _ENGINE.constants.get(key)
         if known is not None:
             return EagerTensor(*known)

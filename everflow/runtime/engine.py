@@ -4,6 +4,7 @@ went wrong in TensorFlow's terms.
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
 import weakref
@@ -14,10 +15,12 @@ from everflow.framework import errors
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.state import Buffer
 from everflow.protos.attr_value_pb2 import NameAttrList
+from everflow.runtime import threads
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
 from everflow.runtime.plan.program import Node, facts_of, flat_results, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
+from everflow.runtime.thread_orders import count_alone, is_product
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 # No two calls of these are alike: each has a name or a value of its own.
 _UNLIKE = frozenset(["VarHandleOp", "Const"])
+_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 _MOST_KEPT = 20_000
 _numbers = itertools.count()
 _UNKNOWN = TensorShape(None)
@@ -76,6 +80,10 @@ class Engine:
     def state(self) -> SessionState:
         return self._executor.state
 
+    @functools.cached_property
+    def _threads(self) -> int:
+        return threads.allowed(self._executor.config)
+
     @property
     def functions(self) -> dict[str, Any]:
         """Name → function; graphs of all threads share it."""
@@ -99,10 +107,13 @@ class Engine:
         self.constants[key] = (tensor._value, tensor._dtype)
         _forget_oldest(self.constants)
 
-    def remember(self, key: Hashable, definition: OpDef, op: Operation) -> None:
-        """Let later calls of this kind, with other input values, go to the kernel directly."""
+    def remember(self, key: Hashable, definition: OpDef, op: Operation, constants: Sequence[int] = ()) -> None:
+        """Let later calls of this kind, with other input values, go to the kernel directly; those at `constants` are in
+        the key.
+        """
         if definition.name not in _UNLIKE:
-            self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
+            bound = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
+            self.calls[key] = bound.with_constants(op.inputs, constants) if constants else bound
             _forget_oldest(self.calls)
 
     def bound(
@@ -117,9 +128,9 @@ class Engine:
         try:
             found = None if definition.name in _UNLIKE else self._bindings.get(key)
         except TypeError:  # an attribute without a hash: functions and tensors
-            return BoundOperation(self.state, definition, attrs, inputs, output_dtypes)
+            return BoundOperation(self.state, definition, attrs, inputs, output_dtypes, self._threads)
         if found is None:
-            found = BoundOperation(self.state, definition, attrs, inputs, output_dtypes)
+            found = BoundOperation(self.state, definition, attrs, inputs, output_dtypes, self._threads)
             if definition.name not in _UNLIKE:
                 self._bindings[key] = found
                 _forget_oldest(self._bindings)
@@ -143,10 +154,13 @@ class BoundOperation:
         attrs: Attributes,
         inputs: Sequence[Operand],
         output_dtypes: Sequence[DType],
+        most_threads: int,
     ) -> None:
         self.attrs = attrs
         self.dtypes = list(output_dtypes)
         self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
+        # (position, value) of inputs that calls of this kind have in common.
+        self.constants: list[tuple[int, Operand]] = []
         self._state = state
         self._type = definition.name
         self._reads_only = facts_of(definition.name).writes == () or not any(
@@ -160,6 +174,14 @@ class BoundOperation:
         if bound is None:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
+        self._most_threads = most_threads
+        self._is_product, self._is_call = is_product(definition.name), definition.name in _CALLS
+
+    def with_constants(self, inputs: Sequence[Operand], positions: Sequence[int]) -> BoundOperation:
+        """The same where some of the inputs are always these."""
+        made = copy.copy(self)
+        made.constants = [(position, inputs[position]) for position in positions]
+        return made
 
     def run(self, inputs: Sequence[Operand], step: Step | None = None) -> list[Value]:
         """The values of the outputs; cancelling `step` ends what waits."""
@@ -171,10 +193,20 @@ class BoundOperation:
         keywords = {**self._keywords, "step": step or Step(self._state)} if self._takes_step else self._keywords
         arguments = values if self._plain else binding.call_arguments(self._node, values)
         try:
+            threads.take(self._count(values))
             result = self._function(*arguments, **keywords)
             return [result] if self.single else flat_results(self._node, result)
         except Exception as error:
             raise _translated(error, self._type, values) from None
+
+    def _count(self, values: list[Value]) -> int:
+        """The threads to take: all, unless products are too small to be shared."""
+        if not self._is_product and not self._is_call:
+            return self._most_threads
+        count = count_alone(values, self._most_threads)
+        if self._is_call and count == 1:
+            count = self._keywords["session"].function(self._keywords["f"]).steady_count(self._most_threads)
+        return count
 
 
 def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Operand], output_dtypes: Sequence[DType]) -> Node:

@@ -12,11 +12,14 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import torch
+
 from everflow.framework import op_defs
 from everflow.kernels import registry
 from everflow.kernels.facts import SHARE
 
 if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
     from everflow.runtime.plan.program import Node
 
 # Multiplications of numbers in a plan's products: fewer take one thread less than a millisecond, and sharing them gains
@@ -68,6 +71,19 @@ def steady_count(nodes: Iterable[Node], count: int) -> int:
     Shapes are those that the graph has, so that a plan made anew for the shapes that were fed keeps its number.
     """
     return count if sum(many for node in nodes if (many := multiplications(node)) >= LARGE) >= HEAVY else 1
+
+
+def is_product(op_type: str) -> bool:
+    """Whether an op multiplies matrices, or images with filters: libraries share these however small they are."""
+    return "MatMul" in op_type or "Conv" in op_type
+
+
+def count_alone(operands: Iterable[Value], count: int) -> int:
+    """The number of threads, up to `count`, for something with products in it that is run by itself on these."""
+    for value in operands:
+        if isinstance(value, torch.Tensor) and value.numel() >= SHARE:
+            return count
+    return 1
 
 
 def multiplications(node: Node) -> float:

@@ -55,6 +55,12 @@ def use(count: int) -> int:
     return before
 
 
+def take(count: int) -> None:
+    """Let kernels that this thread calls take so many threads from now on."""
+    if _here.count != count:
+        use(count)
+
+
 def by_one_thread(function: Callable[..., Value]) -> Callable[..., Value]:
     """A kernel that takes one thread, whatever others take."""
 
@@ -155,8 +161,7 @@ def with_threads(function: PlanFunction, count: int) -> PlanFunction:
     """A plan's function that sees to its number of threads."""
 
     def run(step: Step | None, *feeds: Value) -> list[Any]:
-        if _here.count != count:
-            use(count)
+        take(count)
         return function(step, *feeds)
 
     run.threads = count  # type: ignore[attr-defined]  # for `explain`

@@ -134,6 +134,8 @@ class BaseResourceVariable(Variable):
         """A read of the value, made anew at each call."""
         if self._cached_value is not None:
             return self._cached_value
+        if get_default_graph().executes:  # where the handle is, whatever the scopes around ask for
+            return self._read_variable_op()
         with colocate_with(None, ignore_existing=True), device(self._handle.device):
             return self._read_variable_op()
 

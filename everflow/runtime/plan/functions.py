@@ -17,7 +17,9 @@ from everflow.framework import errors
 from everflow.ops.functions.draws import apart, repeated
 from everflow.ops.parallel_for.exact import for_many, for_so_many
 from everflow.runtime import threads
+from everflow.runtime.plan.program import Program
 from everflow.runtime.state import Step
+from everflow.runtime.thread_orders import steady_count
 
 if TYPE_CHECKING:
     from everflow.framework.functions import Body, GraphFunction
@@ -60,6 +62,7 @@ class PlannedFunction:
         self._lock = lock
         self._plan: Runnable | None = None
         self._count = 0  # of results; what else the plan gives are operations that run in any case
+        self._steady: int | None = None  # threads, once they are known
 
     def restart_random_streams(self) -> None:
         """Let its random operations begin again."""
@@ -76,6 +79,13 @@ class PlannedFunction:
             return self._on_another_thread(plan, values, step, depth)
         finally:
             _here.depth = depth - 1
+
+    def steady_count(self, count: int) -> int:
+        """The number of threads, up to `count`, that its products are worth where it is called by itself."""
+        if self._steady is None:
+            program = (self._plan or self._planned()).program
+            self._steady = steady_count(list(program.nodes()), count) if isinstance(program, Program) else count
+        return self._steady
 
     def _planned(self) -> Runnable:
         with self._lock:

@@ -162,3 +162,15 @@ def test_an_error_in_a_body_names_the_op_that_failed(graph):
     in_library(graph, "f", lambda x: [tf.check_numerics(x, "bad number", name="check")])
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="bad number"):
         sess.run(called("f", tf.constant(float("nan"))))
+
+
+@pytest.mark.parametrize(("size", "count"), [(8, 1), (512, 2)])
+def test_a_function_is_worth_as_many_threads_as_its_products(graph, size, count):
+    with tf.Graph().as_default() as body:
+        x = tf.placeholder(tf.float32, [size, size])
+        y = tf.matmul(x, x)
+        function = graph_functions.GraphFunction(graph_functions.to_function_def(body, "square", [x], [y]), {})
+    function._body = graph_functions.Body(body, [x], [y], [])  # definitions have no shapes
+    function.add_to_graph(graph)
+    with tf.Session() as sess:
+        assert sess._executor.functions().shared("square").steady_count(2) == count
