@@ -258,6 +258,9 @@ def fake_quant_args_gradient(
 def fake_quant_vars(
     inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool
 ) -> torch.Tensor:
+    for name, end in (("min", min), ("max", max)):
+        if end.dim() and end.shape[0] != inputs.shape[-1]:
+            raise _invalid(f"{name} has incorrect size, expected {inputs.shape[-1]} was {end.shape[0]}")
     return _fake_quant(inputs, min, max, num_bits, narrow_range, divides=True)
 
 
