@@ -132,7 +132,7 @@ class Distribution:
         self._reparameterization_type = reparameterization_type
         self._allow_nan_stats = allow_nan_stats
         self._validate_args = validate_args
-        self._parameters = {key: value for key, value in (parameters or {}).items() if key != "self"}
+        self._parameters = dict(parameters or {})
         self._graph_parents = graph_parents
         self._name = name
 
@@ -149,7 +149,7 @@ class Distribution:
     @property
     def parameters(self):
         """What the constructor was given, by argument name."""
-        return {k: v for k, v in self._parameters.items() if not k.startswith("__")}
+        return {k: v for k, v in self._parameters.items() if k != "self" and not k.startswith("__")}
 
     reparameterization_type = property(
         lambda self: self._reparameterization_type,

@@ -86,6 +86,36 @@ def _converted_attr(definition: OpDef, key: str, value: Any) -> Any:
     return attributes.convert(attr.type, value, definition.name, key)
 
 
+# Attributes of types that TensorFlow doesn't choose kernels by: eager execution finds one, which then refuses the type.
+_UNCHOSEN = {
+    op_type: attr
+    for attr, op_types in {
+        "T": "AsString Bitcast EncodePng ImageSummary ParameterizedTruncatedNormal RandomStandardNormal RandomUniform "
+        "RandomUniformInt StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt StatelessTruncatedNormal "
+        "TruncatedNormal",
+        "Tcomplex": "FFT FFT2D FFT3D IFFT IFFT2D IFFT3D",
+        "Tidx": "ArgMax ArgMin BroadcastTo ConcatV2",
+        "Index": "Slice StridedSlice StridedSliceGrad",
+        "Tperm": "ConjugateTranspose Transpose",
+        "Tnumsegments": "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum",
+        "Taxis": "GatherV2 UniqueV2 UniqueWithCountsV2",
+        "Tindex": "MatrixBandPart",
+        "S": "RandomGamma RandomPoisson RandomPoissonV2",
+        "OUT_TYPE": "DecodeCSV",
+        "dtype": "DecodePng",
+        "Tout": "ComplexAbs",
+    }.items()
+    for op_type in op_types.split()
+}
+
+
+def _type_error(op_type: str, attr_name: str, message: str) -> Exception:
+    """The error for a type that an op's definition doesn't allow. Executing eagerly, TensorFlow looks for a kernel."""
+    if not executing_eagerly():
+        return TypeError(message)
+    return (InvalidArgumentError if _UNCHOSEN.get(op_type) == attr_name else NotFoundError)(None, None, message)
+
+
 def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
     if attr.allowed is not None:
         for item in value if isinstance(value, list) else [value]:
@@ -94,8 +124,7 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
             if isinstance(item, dtypes.DType):
                 allowed = ", ".join(t.name for t in attr.allowed)
                 message = f"Value passed to parameter '{attr.name}' of a '{definition.name}' op is {item.name}, but it must be one of: {allowed}"
-                # Executing eagerly, TensorFlow looks for a kernel of that type.
-                raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
+                raise _type_error(definition.name, attr.name, message)
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
             raise _wrong_value(
                 f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}."
@@ -326,7 +355,7 @@ def _check_type(definition: OpDef, attr_name: str, dtype: dtypes.DType, paramete
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
         message = f"Value passed to parameter '{parameter}' of a '{definition.name}' op is of type {dtype.name}, but it must be one of: {names}"
-        raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
+        raise _type_error(definition.name, attr_name, message)
 
 
 def _all_attrs(definition: OpDef, inferred: Attributes) -> Attributes:

@@ -42,8 +42,10 @@ def _scalar32(value: float) -> torch.Tensor:
 
 # MIN_FIRST: the range holds one step more than the integers do, and the minimum falls on a step.
 def _steps_per_unit(low: torch.Tensor, high: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.dtype]:
-    kind = torch.float64 if dtype.itemsize == 4 else torch.float32
-    return (2.0 ** (dtype.itemsize * 8) - 1) / (high.to(kind) - low.to(kind)), kind
+    steps = 2.0 ** (dtype.itemsize * 8)
+    if dtype.itemsize < 4:
+        return (steps - 1) / (high - low), torch.float32
+    return steps / ((high - low).to(torch.float64) * (steps / (steps - 1))), torch.float64
 
 
 def float_to_quantized(values: torch.Tensor, low: torch.Tensor, high: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -256,6 +258,9 @@ def fake_quant_args_gradient(
 def fake_quant_vars(
     inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool
 ) -> torch.Tensor:
+    for name, end in (("min", min), ("max", max)):
+        if end.dim() and end.shape[0] != inputs.shape[-1]:
+            raise _invalid(f"{name} has incorrect size, expected {inputs.shape[-1]} was {end.shape[0]}")
     return _fake_quant(inputs, min, max, num_bits, narrow_range, divides=True)
 
 
@@ -291,8 +296,9 @@ def fake_quant_channel_gradient(
 # Arithmetic on quantised tensors.
 def zero_of(low: torch.Tensor, high: torch.Tensor, dtype: torch.dtype) -> int:
     """The integer that stands for 0.0, not held to the type's limits."""
-    scale, kind = _steps_per_unit(low, high, dtype)
-    return -int(_round_away(low.to(kind) * scale)) + torch.iinfo(dtype).min
+    steps = 2.0 ** (dtype.itemsize * 8)
+    scale = steps / (float(high - low) * (steps / (steps - 1)))
+    return -int(_round_away(torch.tensor(float(low) * scale, dtype=torch.float64))) + torch.iinfo(dtype).min
 
 
 def product_range(
@@ -343,12 +349,21 @@ def quantized_mul(
 def quantized_add(
     x: torch.Tensor, y: torch.Tensor, min_x: torch.Tensor, max_x: torch.Tensor, min_y: torch.Tensor, max_y: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Both sides in a range with room for 2**14 such sums."""
+    """Both sides in a range with room for 2**14 such sums. A lone value is brought there by itself; of several, a step is
+    brought there, and they are whole numbers of such.
+    """
+    for low, up, name in ((min_x, max_x, "x"), (min_y, max_y, "y")):
+        if float(up) <= float(low):
+            raise _invalid(f"max_{name} has to be larger than min_{name}, was: {float(up):g} <= {float(low):g}")
     high = torch.stack([v.abs().reshape(()) for v in (min_x, max_x, min_y, max_y)]).max() * 2.0**14
-    terms = [
-        float_to_quantized(quantized_to_float(values, low, up), -high, high, torch.int32)
-        for values, low, up in ((x, min_x, max_x), (y, min_y, max_y))
-    ]
+    terms = []
+    for values, low, up in ((x, min_x, max_x), (y, min_y, max_y)):
+        if values.numel() == 1:
+            terms.append(float_to_quantized(quantized_to_float(values, low, up), -high, high, torch.int32))
+            continue
+        ends = quantized_to_float(torch.tensor([0, 1], dtype=values.dtype), low, up)
+        first, second = float_to_quantized(ends, -high, high, torch.int32)
+        terms.append(values.to(torch.int32) * (second - first) + first)
     return terms[0] + terms[1], -high, high
 
 

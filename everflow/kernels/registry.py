@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.registry import Families
 from everflow.kernels.facts import FRESH, SHARE, Effect, Facts, same
 
@@ -30,6 +31,10 @@ class Kernel:
     context_names: tuple[str, ...]
     once: bool = False
     facts: Facts = Facts()
+
+
+class TypesError(InvalidArgumentError):
+    """An op type has no kernel for a node's types. Executing eagerly, TensorFlow then finds no device for it."""
 
 
 _F = TypeVar("_F", bound=Callable)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from everflow.framework import errors
 from everflow.framework.shapes import TensorShape
+from everflow.kernels.registry import TypesError
 from everflow.kernels.state import Buffer
 from everflow.protos.attr_value_pb2 import NameAttrList
 from everflow.runtime import threads
@@ -170,7 +171,10 @@ class BoundOperation:
         if definition.name in binding.PLACEHOLDERS:
             raise RuntimeError("tf.placeholder() has no use in eager execution: call a function with the value.")
         self._node = _node(definition, attrs, inputs, output_dtypes)
-        bound = binding.bind(self._node, state)
+        try:
+            bound = binding.bind(self._node, state)
+        except TypesError as error:
+            raise errors.NotFoundError(None, None, error.message) from None
         if bound is None:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step

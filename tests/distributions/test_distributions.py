@@ -185,3 +185,13 @@ def test_a_distribution_of_ones_own():
 def test_a_dirichlet_multinomial_has_two_classes_at_least():
     with pytest.raises(ValueError):
         tf.distributions.DirichletMultinomial(2.0, [1.0], validate_args=True)
+
+
+def test_what_is_made_of_another_distribution_copies_itself():
+    copy = tf.distributions.Exponential([1.0, 2.0]).copy(name="second")
+    assert copy.name.startswith("second") and sorted(copy.parameters) == [
+        "allow_nan_stats",
+        "name",
+        "rate",
+        "validate_args",
+    ]

@@ -55,3 +55,21 @@ def test_a_wrong_name_leaves_nothing_behind():
 
 def test_the_iterator_of_tensors_by_their_class():
     assert [int(x) for x in tf.Tensor.__iter__(tf.constant([3, 4]))] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: tf.cumsum(tf.constant([1], tf.uint32)), tf.errors.NotFoundError),
+        (lambda: tf.less(tf.constant([1], tf.uint16), tf.constant([1], tf.uint16)), tf.errors.NotFoundError),
+        (lambda: tf.sin(tf.constant([1])), tf.errors.NotFoundError),
+        (lambda: tf.as_string(tf.constant([1.0], tf.float16)), tf.errors.InvalidArgumentError),
+        (lambda: tf.signal.fft(tf.constant([1.0])), tf.errors.InvalidArgumentError),
+        (lambda: tf.zeros([2, -1]), tf.errors.InvalidArgumentError),
+        (lambda: tf.eye(-1), tf.errors.InvalidArgumentError),
+        (tf.add_check_numerics_ops, RuntimeError),
+    ],
+)
+def test_types_without_a_kernel_and_impossible_shapes(call, error):
+    with pytest.raises(error):
+        call()

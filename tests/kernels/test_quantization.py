@@ -111,3 +111,31 @@ def test_the_first_form_of_rounding_to_bits(sess):
     np.testing.assert_allclose(
         found, sess.run(tf.quantization.quantize_and_dequantize([1.0, 2.0, 0.3], 0.0, 0.0, range_given=False))
     )
+
+
+def bytes_as_they_are(*values):
+    return tf.constant(np.array(values, np.uint8).astype(tf.quint8.as_numpy_dtype), tf.quint8)
+
+
+def test_a_sum_counts_in_whole_steps_of_the_wider_range_but_for_a_lone_number(sess):
+    x, zero = bytes_as_they_are(0, 1, 100, 255), bytes_as_they_are(0)
+    several = bytes_as_they_are(0, 0, 0, 0)
+    found = sess.run(tf.raw_ops.QuantizedAdd(x=x, y=several, min_x=-5.0, max_x=5.0, min_y=-5.0, max_y=5.0)[0])
+    assert np.array(found.tolist()).ravel().tolist() == [-261116, -260088, -158316, 1024]
+    lone = sess.run(tf.raw_ops.QuantizedAdd(x=zero, y=zero, min_x=0.0, max_x=1.0, min_y=0.0, max_y=1.0)[0])
+    assert np.array(lone.tolist()).ravel().tolist() == [0]
+
+
+def test_a_sum_needs_ranges(sess):
+    x = bytes_as_they_are(0, 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="larger than min_x"):
+        sess.run(tf.raw_ops.QuantizedAdd(x=x, y=x, min_x=0.0, max_x=0.0, min_y=0.0, max_y=1.0))
+
+
+def test_ranges_of_channels_have_one_end_for_each(sess):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="incorrect size"):
+        sess.run(
+            tf.quantization.fake_quant_with_min_max_vars_per_channel(
+                fed(np.ones((2, 2), np.float32)), fed(np.float32([-1.0])), fed(np.float32([1.0]))
+            )
+        )

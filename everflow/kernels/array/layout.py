@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from everflow.kernels.array.basic import bracketed, copied, dims_of, flip, invalid, is_text, signed, wrap_axis
+from everflow.kernels.array.basic import bracketed, copied, dims_of, flip, invalid, is_text, on_bits, signed, wrap_axis
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
@@ -127,7 +127,9 @@ def mirror_pad(input: AnyTensor, paddings: torch.Tensor, *, mode: str) -> AnyTen
     pairs = _checked_paddings(input, paddings)
     for axis, index in _mirror_axes(tuple(input.shape), pairs, mode, None):
         input = (
-            np.take(input, index.numpy(), axis) if is_text(input) else input.index_select(axis, index.to(input.device))
+            np.take(input, index.numpy(), axis)
+            if is_text(input)
+            else on_bits(torch.index_select)(input, axis, index.to(input.device))
         )
     return input
 

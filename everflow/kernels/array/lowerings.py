@@ -138,7 +138,10 @@ def _lower_one_hot(indices: Value, depth: np.ndarray, on: Value, off: Value, *, 
 
 @lowers("MatrixBandPart", "BatchMatrixBandPart", known=(1, 2))
 def _lower_band(x: Value, lower: np.ndarray, upper: np.ndarray) -> Value | None:
-    rank, (rows, columns) = len(x.shape), x.shape[-2:]
+    rank = len(x.shape)
+    if rank < 2:
+        return None
+    rows, columns = x.shape[-2:]
     if lower > rows or upper > columns:
         return None
     row, column = (_along(x.shape[a], a, rank, np.dtype(np.int32)) for a in (rank - 2, rank - 1))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from everflow.framework.errors import InvalidArgumentError, UnimplementedError
-from everflow.kernels.registry import specialize
+from everflow.framework.errors import UnimplementedError
+from everflow.kernels.registry import TypesError, specialize
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
@@ -66,7 +66,7 @@ def refuse_types(node: Node) -> Callable | None:
     for attribute, types in _refused_by_op.get(node.type, ()):
         dtype = node.attrs[attribute]
         if dtype.name in types:
-            raise InvalidArgumentError(
+            raise TypesError(
                 None,
                 None,
                 f"No OpKernel was registered to support Op '{node.type}' used by {{{{node {node.name}}}}} "

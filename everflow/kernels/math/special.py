@@ -40,13 +40,14 @@ def polygamma(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 @by_shares("Igamma")
 def igamma(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     value = torch.special.gammainc(a, x)
-    value = torch.where((x == 0) & (a >= 0), 0.0, value)
-    return torch.where(torch.isinf(a), float("nan"), value)
+    value = torch.where(torch.isinf(a) | (a == 0), float("nan"), value)
+    return torch.where((x == 0) & (a >= 0), 0.0, value)
 
 
 @by_shares("Igammac")
 def igammac(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return torch.where(torch.isinf(a), float("nan"), torch.special.gammaincc(a, x))
+    value = torch.where(torch.isinf(a) | (a <= 0), float("nan"), torch.special.gammaincc(a, x))
+    return torch.where(torch.isinf(x) & (x > 0) & (a > 0), 0.0, value)
 
 
 @by_shares("IgammaGradA")
@@ -59,6 +60,7 @@ def igamma_grad_a(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     a, x = torch.broadcast_tensors(a, x)
     wide_a, wide_x = a.to(torch.float64), x.to(torch.float64)
     valid = (wide_a > 0) & (wide_x > 0) & torch.isfinite(wide_a) & torch.isfinite(wide_x)
+    at_end = ((wide_x == 0) & (wide_a >= 0)) | (torch.isposinf(wide_x) & torch.isfinite(wide_a) & (wide_a > 0))
     safe_a, safe_x = torch.where(valid, wide_a, 1.0), torch.where(valid, wide_x, 1.0)
     # Each term is positive and carries the factor log x - digamma(a + k + 1).
     log_x = torch.log(safe_x)
@@ -70,7 +72,7 @@ def igamma_grad_a(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         total = total + torch.exp(log_term) * slope
         log_term = log_term + log_x - torch.log(safe_a + k + 1)
         slope = slope - 1 / (safe_a + k + 1)
-    total = torch.where(valid, total, torch.where((wide_x == 0) & (wide_a > 0), 0.0, float("nan")))
+    total = torch.where(valid, total, torch.where(at_end, 0.0, float("nan")))
     return total.to(a.dtype)
 
 
@@ -88,8 +90,8 @@ def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         )
     dtype = x.dtype
     a, b, x = (t.to(torch.float64) for t in torch.broadcast_tensors(a, b, x))
-    # At the ends the value is that of x, whatever a is.
-    at_end = ((x == 0) | (x == 1)) & (b > 0) & ~(a <= 0)
+    # At the ends the value is that of x, whatever a and b are.
+    at_end = ((x == 0) | (x == 1)) & ~(b <= 0) & ~(a <= 0)
     valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & ~at_end
     a, b, inside = torch.where(valid, a, 1.0), torch.where(valid, b, 1.0), torch.where(valid, x, 0.5)
     # The fraction converges fast below the mean; above it the complement is computed.

@@ -506,7 +506,7 @@ def _filled(shape, value, dtype, name, default_name):
     with name_scope(name, default_name, [shape]) as name:
         if not isinstance(shape, Tensor):
             try:
-                if _is_small(shape):
+                if not executing_eagerly() and _is_small(shape):
                     return constant(value, dtype, shape=shape, name=name)
             except TypeError:
                 pass  # a single number, or sizes that are tensors: the general way below

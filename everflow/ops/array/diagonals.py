@@ -203,7 +203,7 @@ def _matrix_band_part_shape(op):
     for t in op.inputs[1:]:
         if t.shape.rank not in (None, 0):
             raise ValueError(f"Shape must be rank 0 but is rank {t.shape.rank}")
-    return _matrix(op.inputs[0].shape)
+    return op.inputs[0].shape
 
 
 def _band_of(tensor):

@@ -12,7 +12,13 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    colocate_with,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops.array import constants
@@ -449,6 +455,7 @@ def add_check_numerics_ops():
 
     Raises:
         ValueError: If the graph has operations in a `tf.cond` or `tf.while_loop`.
+        RuntimeError: If operations run at once, as there is no graph then.
 
     Example:
         >>> y = tf.sqrt(tf.constant([4.0]))
@@ -456,6 +463,10 @@ def add_check_numerics_ops():
         >>> sess.run([y, checks])[0]
         array([2.], dtype=float32)
     """
+    if executing_eagerly():
+        raise RuntimeError(
+            "tf.add_check_numerics_ops() looks through a graph; use tf.debugging.check_numerics() eagerly."
+        )
     checks = []
     for op in get_default_graph().get_operations():
         for output in op.outputs:

@@ -153,6 +153,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     elif diagonals_format == "sequence":
         upper, middle, lower = diagonals
     elif diagonals_format == "matrix":
+        diagonals = convert_to_tensor(diagonals)
         size = _side(diagonals)
         middle = array.matrix_diag_part(diagonals)
         reversed_matrix = array.transpose(diagonals)

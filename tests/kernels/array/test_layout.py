@@ -132,3 +132,9 @@ def test_what_does_not_fit(sess, build, message):
 def test_sequences_of_unsigned_numbers_are_turned_round(sess, dtype):
     numbers = np.array([[1, 2, 3], [4, 5, 6]], dtype)
     assert sess.run(tf.reverse_sequence(numbers, [2, 3], 1)).tolist() == [[2, 1, 3], [6, 5, 4]]
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_unsigned_numbers_are_mirrored(sess, dtype):
+    found = sess.run(tf.pad(fed(np.array([1, 2, 3], dtype)), [[1, 2]], "REFLECT"))
+    assert found.tolist() == [2, 1, 2, 3, 2, 1] and found.dtype == dtype

@@ -62,3 +62,9 @@ def test_derivative_of_the_incomplete_gamma_function_by_its_parameter(sess):
 )
 def test_poles_and_ends(sess, build, expected):
     np.testing.assert_allclose(sess.run(build()), np.float32(expected), rtol=1e-6)
+
+
+def test_incomplete_gammas_at_their_ends(sess):
+    a, x = [0.0, 0.0, 0.0, -1.0, INF, INF, 1.0], [0.0, 1.0, INF, 1.0, 1.0, INF, INF]
+    np.testing.assert_array_equal(sess.run(tf.igamma(a, x)), [0, NAN, NAN, NAN, NAN, NAN, 1])
+    np.testing.assert_array_equal(sess.run(tf.igammac(a, x)), [NAN, NAN, NAN, NAN, NAN, 0, 0])

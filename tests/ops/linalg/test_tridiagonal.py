@@ -83,3 +83,9 @@ def test_without_pivoting_a_zero_stops_it():
     with pytest.raises(tf.errors.InvalidArgumentError):
         evaluate(lambda r: tf.linalg.tridiagonal_solve(singular, r, partial_pivoting=False), np.ones(2))
     assert np.isfinite(evaluate(lambda r: tf.linalg.tridiagonal_solve(singular, r), np.ones(2))).all()
+
+
+def test_whole_matrices_may_be_arrays(sess):
+    matrix = np.diag([1.0, 2.0, 3.0]) + np.diag([4.0, 5.0], 1) + np.diag([6.0, 7.0], -1)
+    found = sess.run(tf.linalg.tridiagonal_matmul(matrix, np.eye(3), diagonals_format="matrix"))
+    np.testing.assert_allclose(found, matrix)

@@ -9,6 +9,7 @@ from operator import add, mul
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, as_dimension, dimension_value
 from everflow.ops import array, math
+from everflow.ops.control_flow.grouping import group
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.linalg.operators import broadcasting as broadcast
 from everflow.ops.linalg.operators.base import LinearOperator
@@ -367,6 +368,15 @@ class LinearOperatorBlockDiag(OfSeveral):
     def _diag_part(self):
         parts = [operator.diag_part()[..., None] for operator in self._operators]
         return array.squeeze(array.concat(_broadcast_if_needed(parts), axis=-2), axis=-1)
+
+    def _assert_non_singular(self):
+        return group([operator.assert_non_singular() for operator in self._operators])
+
+    def _assert_positive_definite(self):
+        return group([operator.assert_positive_definite() for operator in self._operators])
+
+    def _assert_self_adjoint(self):
+        return group([operator.assert_self_adjoint() for operator in self._operators])
 
     def _trace(self):
         return functools.reduce(add, (operator.trace() for operator in self._operators))

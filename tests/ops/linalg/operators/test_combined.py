@@ -94,3 +94,11 @@ def test_hints_go_from_parts_to_wholes():
         adjoint = LO.LinearOperatorAdjoint(LO.LinearOperatorFullMatrix(FULL, is_non_singular=True))
         assert adjoint.is_non_singular and adjoint.operator.is_non_singular
         assert LO.LinearOperatorInversion(positive).is_positive_definite
+
+
+def test_blocks_assert_what_each_operator_does(sess):
+    blocks = LO.LinearOperatorBlockDiag([LO.LinearOperatorDiag([1.0, 0.0]), LO.LinearOperatorDiag([2.0, 3.0])])
+    sess.run(blocks.assert_self_adjoint())
+    for check in (blocks.assert_non_singular, blocks.assert_positive_definite):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(check())
