@@ -472,6 +472,7 @@ python.util           tf_should_use                      : legacy.inner.util.sho
 python.util           is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
 
 examples.tutorials.mnist input_data                      : datasets.mnist
+contrib.data.python.ops threadpool                       : data.experimental.threadpool
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
