@@ -62,7 +62,7 @@ python.kernel_tests.random util                           : legacy.inner.random_
 python.kernel_tests.signal test_util                      : legacy.inner.ops.optimized_graphs
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
-python.data.experimental.ops stats_aggregator            : data.experimental.stats
+python.data.experimental.ops stats_aggregator            : legacy.inner.data.stats_aggregator
 python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data.datasets data.experimental.sources
 python.data.experimental.ops map_defun                   : legacy.inner.data.map_defun
 python.data.experimental.ops distribute                  : data.experimental.distribution
