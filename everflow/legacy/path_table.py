@@ -94,6 +94,7 @@ python.distribute     single_loss_example                : legacy.inner.distribu
 python.distribute     model_combinations                 : legacy.inner.distribute.simple_models
 python.distribute.model_collection simple_models model_collection_base : legacy.inner.distribute.simple_models
 python.distribute     input_lib                          : legacy.inner.distribute.input_library
+python.distribute     input_ops                          : legacy.inner.distribute.input_operations
 python.distribute     numpy_dataset                      : legacy.inner.distribute.numpy_input
 python.distribute     device_util                        : legacy.inner.distribute.device_names
 python.distribute     multi_worker_util                  : legacy.inner.distribute.multi_worker
