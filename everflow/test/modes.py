@@ -138,8 +138,9 @@ def run_deprecated_v1(method):
 
 
 def run_v1_only(reason, func=None):
-    """Skip a test, or all of a class with its `setUp` and `tearDown`, where TensorFlow 2's behaviour is asked for; `reason`
-    says why it wouldn't work.
+    """Skip a test, or all of a class with its `setUp` and `tearDown`, where TensorFlow 2's behaviour is asked for.
+
+    `reason` says why it wouldn't work.
     """
     if not isinstance(reason, str):
         raise ValueError(f"'reason' should be string, got {type(reason)}")

@@ -205,7 +205,7 @@ def test_a_dataset_made_again_and_one_shared_out(tmp_path):
     with tf.Graph().as_default() as graph:
         dataset = tf.data.TextLineDataset([str(tmp_path / f"part{i}") for i in range(4)])
         clone = input_operations._clone_dataset(dataset.batch(2))
-        assert [op.name for op in graph.get_operations()][-2:] == ["TextLineDataset_1", "BatchDatasetV2_1"]
+        assert [op.name for op in graph.get_operations()][-2:] == ["FlatMapDataset_1", "BatchDatasetV2_1"]
         line = tf.data.make_one_shot_iterator(input_operations.auto_shard_dataset(dataset, 4, 2)).get_next()
         lines = tf.data.make_one_shot_iterator(clone).get_next()
         whole = tf.data.Options()

@@ -226,7 +226,7 @@ class Functions:
         return None if draws is None else self._planned(name, _Rewritten(draws))
 
     def seeded(self, name: str, captured: int = 0) -> PlannedFunction:
-        """A function that draws uniform numbers once, taking what to draw from after its inputs but the last `captured`."""
+        """A function that draws uniform numbers once, with a seed as an input before the last `captured`."""
         return self._planned(name, _Rewritten(seeded(self._defined(name), captured)))
 
     def forget(self, name: str) -> None:
