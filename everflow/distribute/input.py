@@ -7,8 +7,8 @@ from everflow.data import (
     get_output_shapes,
     get_output_types,
     make_initializable_iterator,
+    structure,
 )
-from everflow.data import structure
 from everflow.data.optional import get_next_as_optional
 from everflow.data.structure import Elements
 from everflow.distribute.device_maps import full_device, host_of

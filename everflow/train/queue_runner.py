@@ -77,7 +77,9 @@ class QueueRunner:
         elif not (
             isinstance(queue_closed_exception_types, tuple)
             and queue_closed_exception_types
-            and all(isinstance(kind, type) and issubclass(kind, errors.OpError) for kind in queue_closed_exception_types)
+            and all(
+                isinstance(kind, type) and issubclass(kind, errors.OpError) for kind in queue_closed_exception_types
+            )
         ):
             raise TypeError(
                 f"queue_closed_exception_types is a tuple of tf.errors classes, not {queue_closed_exception_types!r}"

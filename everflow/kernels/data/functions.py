@@ -224,7 +224,6 @@ def _seeded_map(
     preserve_cardinality: bool,
     session: Session,
     seeds: tuple[int, int],
-    
 ) -> Dataset:
     """A map whose function draws uniform numbers from two words of a stream for each element. No op is that; a rewrite
     makes it of a map.
