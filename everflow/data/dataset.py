@@ -16,7 +16,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import executing_eagerly
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.variables.trackable import Trackable
@@ -147,6 +147,7 @@ class Dataset(structure.Elements, structure.VariantValue, Trackable):
     # --- what it is made of
 
     _type_spec = property(lambda self: DatasetSpec(self.element_spec))
+    _graph = property(lambda self: get_default_graph() if executing_eagerly() else self._variant_tensor.graph)
 
     def __repr__(self):
         shapes = structure.map_nest(str, self.output_shapes)
@@ -565,6 +566,10 @@ class DatasetV1Adapter(Dataset):
 
     def __init__(self, dataset):
         self._begin(dataset._variant_tensor, dataset.element_spec, [dataset])
+
+    def _as_variant_tensor(self):
+        """The tensor that stands for it, by the name that classes of version 1 have for it."""
+        return self._variant_tensor
 
 
 class _VariantDataset(DatasetV1Adapter):

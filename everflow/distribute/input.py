@@ -7,17 +7,20 @@ from everflow.data import (
     get_output_shapes,
     get_output_types,
     make_initializable_iterator,
+    structure,
 )
+from everflow.data.optional import get_next_as_optional
 from everflow.data.structure import Elements
 from everflow.distribute.device_maps import full_device, host_of
 from everflow.distribute.values import regroup
 from everflow.framework import dtypes, nest
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import control_dependencies, device, executing_eagerly
+from everflow.framework.scopes import control_dependencies, device, executing_eagerly, get_default_graph
 from everflow.ops import array
+from everflow.ops.control_flow.conditionals import cond
 from everflow.ops.control_flow.grouping import group
-from everflow.ops.math import cast
+from everflow.ops.math import cast, reduce_all, reduce_any
 
 
 class InputContext:
@@ -111,6 +114,37 @@ def _without_rows(shape, dtype):
     return array.zeros([0 if size is None else size for size in shape.as_list()], dtype)
 
 
+class _Parts:
+    """The next element in a graph, which may be missing: an optional for each replica. Where some lack rows, the element
+    is there as long as one of them has a part.
+    """
+
+    def __init__(self, device_map, optionals, may_lack):
+        self._device_map, self._optionals, self._may_lack = device_map, optionals, may_lack
+
+    def has_value(self):
+        there = array.stack([optional.has_value() for optional in self._optionals])
+        return reduce_any(there) if self._may_lack else reduce_all(there)
+
+    def get_value(self):
+        made = [self._part(optional) if self._may_lack else optional.get_value() for optional in self._optionals]
+        return regroup(self._device_map, made)
+
+    @staticmethod
+    def _part(optional):
+        spec = optional.value_structure
+        shapes, types = structure.flat_shapes(spec), structure.flat_types(spec)
+        tensors = cond(
+            optional.has_value(),
+            lambda: structure.to_tensors(spec, optional.get_value()),
+            lambda: [_without_rows(shape, dtype) for shape, dtype in zip(shapes, types)],
+            strict=True,
+        )
+        for tensor, shape in zip(tensors, shapes):
+            tensor.set_shape(shape)
+        return structure.from_tensors(spec, tensors)
+
+
 class _Calls:
     """A function in an iterator's place: each element is what it gives."""
 
@@ -127,7 +161,8 @@ class DistributedIterator(Elements):
 
     def __init__(self, input_workers, datasets, strategy):
         self._input_workers, self._strategy, self._datasets = input_workers, strategy, datasets
-        self._eager = executing_eagerly()
+        # Bodies of functions begin at once, too: they have no initializers.
+        self._at_once = executing_eagerly() or get_default_graph().building_function
         self._begin()
 
     def _begin(self):
@@ -136,12 +171,14 @@ class DistributedIterator(Elements):
             with device(worker):
                 if callable(dataset):
                     self._iterators.append(_Calls(dataset))
+                elif not isinstance(dataset, Dataset):
+                    raise ValueError(f"An input function gives a tf.data.Dataset or a function, not {dataset!r}")
                 else:
-                    self._iterators.append(iter(dataset) if self._eager else make_initializable_iterator(dataset))
+                    self._iterators.append(iter(dataset) if self._at_once else make_initializable_iterator(dataset))
 
     def initialize(self):
         """The operation that begins (again) at the dataset's start."""
-        if self._eager:
+        if self._at_once:
             self._begin()
             return []
         return group(*(iterator.initializer for iterator in self._iterators))
@@ -178,6 +215,22 @@ class DistributedIterator(Elements):
                 raise
             return nest.map_structure(_without_rows, shapes, get_output_types(self._datasets[index]))
 
+    def optionals(self):
+        """What AutoGraph loops over in a graph: a function that gives the next element as an optional."""
+        shapes = nest.flatten(get_output_shapes(self._datasets[0]))
+        is_even = all(shape.is_fully_defined() for shape in shapes)  # then all parts have as many rows
+        may_lack = not is_even and self._strategy.extended._replicas_may_lack_rows
+
+        def following():
+            parts = []
+            for index, iterator in enumerate(self._iterators):
+                for where in self._input_workers.compute_devices_for_worker(index):
+                    with control_dependencies([part._variant_tensor for part in parts[-1:]]), device(where):
+                        parts.append(get_next_as_optional(iterator))
+            return _Parts(self._input_workers.device_map, parts, may_lack)
+
+        return following
+
     def __iter__(self):
         return self
 
@@ -199,7 +252,7 @@ class DistributedDataset(Elements):
     _element_spec = property(lambda self: self._datasets[0].element_spec)
 
     def __iter__(self):
-        if not executing_eagerly():
+        if not executing_eagerly() and not get_default_graph().building_function:
             raise RuntimeError(
                 "__iter__() is only supported when eager execution is enabled; make an iterator with make_initializable_iterator."
             )
@@ -207,6 +260,10 @@ class DistributedDataset(Elements):
 
     def _iterator(self):
         return DistributedIterator(self._input_workers, self._datasets, self._strategy)
+
+    def optionals(self):
+        """What AutoGraph loops over in a graph: a function that gives the next element as an optional."""
+        return self._iterator().optionals()
 
     def make_initializable_iterator(self, shared_name=None):
         """An iterator; run its `initialize()` first. It belongs to this process and takes no `shared_name`."""

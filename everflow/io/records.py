@@ -136,8 +136,7 @@ class TFRecordWriter:
 
     def write(self, record):
         """Append a record, as bytes."""
-        if self._closed:
-            raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
+        self._check_open()
         if isinstance(record, str):
             record = record.encode()
         if not isinstance(record, (bytes, bytearray, memoryview)):
@@ -146,7 +145,12 @@ class TFRecordWriter:
 
     def flush(self):
         """Have all records so far in the file."""
+        self._check_open()
         self._out.flush()
+
+    def _check_open(self):
+        if self._closed:
+            raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
 
     def close(self):
         """Close the file."""

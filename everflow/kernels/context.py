@@ -110,6 +110,10 @@ class Functions(Protocol):
         """What draws a function's random numbers for several calls at once."""
         ...
 
+    def seeded(self, name: str, captured: int = 0) -> Callable[..., list[Value]]:
+        """A function that draws uniform numbers once, taking what to draw from after its inputs but the last ones."""
+        ...
+
 
 class Session(Protocol):
     """What stays between the runs of a session."""

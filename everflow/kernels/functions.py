@@ -72,6 +72,10 @@ def map_defun(
     rows = [call(*row, *captured_inputs, step=step) for row in zip(*arguments)]
     if not rows:
         return [fake_param(dtype=t, shape=none.concatenate(shape)) for t, shape in zip(output_types, output_shapes)]
+    if len(rows[0]) != len(output_types):
+        raise errors.InvalidArgumentError(
+            None, None, f"The function gave {len(rows[0])} results, where {len(output_types)} were to be expected"
+        )
     return [_stacked(column, t, shape) for column, t, shape in zip(zip(*rows), output_types, output_shapes)]
 
 

@@ -62,7 +62,7 @@ python.kernel_tests.random util                           : legacy.inner.random_
 python.kernel_tests.signal test_util                      : legacy.inner.ops.optimized_graphs
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
-python.data.experimental.ops stats_aggregator            : data.experimental.stats
+python.data.experimental.ops stats_aggregator            : legacy.inner.data.stats_aggregator
 python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data.datasets data.experimental.sources
 python.data.experimental.ops map_defun                   : legacy.inner.data.map_defun
 python.data.experimental.ops distribute                  : data.experimental.distribution
@@ -94,6 +94,7 @@ python.distribute     single_loss_example                : legacy.inner.distribu
 python.distribute     model_combinations                 : legacy.inner.distribute.simple_models
 python.distribute.model_collection simple_models model_collection_base : legacy.inner.distribute.simple_models
 python.distribute     input_lib                          : legacy.inner.distribute.input_library
+python.distribute     input_ops                          : legacy.inner.distribute.input_operations
 python.distribute     numpy_dataset                      : legacy.inner.distribute.numpy_input
 python.distribute     device_util                        : legacy.inner.distribute.device_names
 python.distribute     multi_worker_util                  : legacy.inner.distribute.multi_worker
@@ -472,6 +473,7 @@ python.util           tf_should_use                      : legacy.inner.util.sho
 python.util           is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
 
 examples.tutorials.mnist input_data                      : datasets.mnist
+contrib.data.python.ops threadpool                       : data.experimental.threadpool
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator

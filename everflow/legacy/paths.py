@@ -198,7 +198,10 @@ class _Served(types.ModuleType):
         that would hide a function of Python's, unless TensorFlow's does (`math_ops.abs`).
         """
         sources = [source for source in self._sources if source != "."] or self._sources
+        if sources == ["."] and (below := _modules_in(self._path)):
+            return below
         found = {name for module in _load_all(sources) for name in dir(module) if not name.startswith("_")}
+        found = {name for name in found if "." not in sources or not _is_of_the_house(name)}
         return sorted(found - set(dir(builtins)) | (found & _HIDES_BUILTINS.get(self._path, set())))
 
     def __dir__(self):
@@ -225,6 +228,13 @@ def _by_rule(path: str) -> list[str]:
         folder = folder.rpartition(".")[0]
     packages = FOLDERS.get(folder, "").split() or _CONTRIB_PACKAGE.findall(path)
     return packages + [f"{package}.*" for package in packages]
+
+
+def _modules_in(folder: str) -> list[str]:
+    """The modules of a folder of TensorFlow's tree; none for `tensorflow.python`, which has names of its own."""
+    inside = f"{folder}."
+    below = {path.removeprefix(inside).partition(".")[0] for path in module_paths() if path.startswith(inside)}
+    return [] if folder == "python" else sorted(name for name in below if _is_known(inside + name))
 
 
 def _is_of_the_house(name: str) -> bool:

@@ -138,21 +138,42 @@ def run_deprecated_v1(method):
 
 
 def run_v1_only(reason, func=None):
-    """Run a test as it is: there is only TensorFlow 1's behaviour here. `reason` says why it wouldn't work otherwise."""
+    """Skip a test, or all of a class with its `setUp` and `tearDown`, where TensorFlow 2's behaviour is asked for.
+
+    `reason` says why it wouldn't work.
+    """
     if not isinstance(reason, str):
         raise ValueError(f"'reason' should be string, got {type(reason)}")
-    return (lambda method: method) if func is None else func
+
+    def decorator(f):
+        if not isinstance(f, type):
+            return _skipped_where(version_mark.enabled, reason, f)
+        for name in ("setUp", "tearDown"):
+            setattr(f, name, decorator(getattr(f, name)))
+        return _each_test(f, decorator)
+
+    return decorator if func is None else decorator(func)
 
 
-@_of_tests
-def run_v2_only(method):
-    """Skip a test that asks for TensorFlow 2's behaviour."""
+def run_v2_only(func=None):
+    """Skip a test where TensorFlow 2's behaviour isn't asked for."""
 
+    def decorator(method):
+        if isinstance(method, type):
+            raise ValueError(f"run_v2_only decorates tests, not a class: {method.__name__}")
+        return _skipped_where(lambda: not version_mark.enabled(), "Test is only compatible with v2", method)
+
+    return decorator if func is None else decorator(func)
+
+
+def _skipped_where(is_so, reason, method):
     @functools.wraps(method)
-    def skipped(self, *args, **kwargs):
-        self.skipTest("Test is only compatible with v2")
+    def run(self, *args, **kwargs):
+        if is_so():
+            self.skipTest(reason)
+        return method(self, *args, **kwargs)
 
-    return skipped
+    return run
 
 
 def also_run_as_tf_function(f):

@@ -206,3 +206,41 @@ def test_data_that_ends_in_the_middle_of_an_element():
         strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
         dataset = strategy.experimental_distribute_dataset(tf.data.Dataset.range(3).batch(2))
         assert [[v.numpy().tolist() for v in element.values] for element in dataset] == [[[0], [1]], [[2], []]]
+
+
+@pytest.mark.parametrize("drop_remainder", [False, True])
+def test_a_loop_over_distributed_data_in_a_function(drop_remainder):
+    with eager_mode():
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+        dataset = tf.data.Dataset.range(5).map(lambda x: (x, {"twice": 2 * x})).batch(4, drop_remainder=drop_remainder)
+        distributed = strategy.experimental_distribute_dataset(dataset)
+
+        @tf.function
+        def total(elements):
+            found, count = tf.constant(0, tf.int64), 0
+            for element in elements:
+                sums = strategy.experimental_run_v2(lambda e: tf.reduce_sum(e[0] + e[1]["twice"]), args=(element,))
+                found += strategy.reduce(SUM, sums, axis=None)
+                count += 1
+            return found, count
+
+        expected = (18, 1) if drop_remainder else (30, 2)
+        assert tuple(int(value) for value in total(distributed)) == expected
+        assert tuple(int(value) for value in total(iter(distributed))) == expected
+
+
+def test_an_iterator_made_in_a_function():
+    with eager_mode():
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+        distributed = strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(4))
+
+        @tf.function
+        def first():
+            return strategy.experimental_local_results(next(iter(distributed)))
+
+        assert [part.numpy().tolist() for part in first()] == [[0, 1], [2, 3]]
+
+
+def test_input_functions_give_datasets(strategy):
+    with pytest.raises(ValueError, match=r"tf\.data\.Dataset"):
+        strategy.make_input_fn_iterator(lambda _: 5)

@@ -1,6 +1,7 @@
 """Inner names of datasets that programs use."""
 
 import collections
+import unittest
 
 import numpy as np
 import pytest
@@ -8,11 +9,14 @@ import pytest
 import everflow as tf
 from everflow.data.experimental.distribution import replicate
 from everflow.data.multi_device import MultiDeviceIterator
+from everflow.eager import version_mark
 from everflow.legacy.inner.data import datasets as data
 from everflow.legacy.inner.data import experimental as more
 from everflow.legacy.inner.data import nest as data_nest
 from everflow.legacy.inner.data import options as data_options
+from everflow.legacy.inner.data import stats_aggregator
 from everflow.legacy.inner.data.map_defun import map_defun
+from everflow.legacy.inner.data.testing.stats import StatsDatasetTestBase
 
 
 def elements(dataset):
@@ -309,3 +313,22 @@ def test_elements_for_devices_are_there():
     with tf.Graph().as_default():
         elements = MultiDeviceIterator(tf.data.Dataset.range(4), ["/cpu:1", "/cpu:2"]).get_next()
         assert [element.device for element in elements] == ["/device:CPU:1", "/device:CPU:2"]
+
+
+def test_tests_of_statistics_run_in_a_graph_and_eagerly(monkeypatch):
+    class Case(StatsDatasetTestBase):
+        def test_mode(self):
+            seen.append(tf.executing_eagerly())
+
+    seen = []
+    unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(unittest.TestResult())
+    assert seen == [False, True]
+    assert stats_aggregator.StatsAggregator is tf.data.experimental.StatsAggregator
+    monkeypatch.setattr(version_mark, "_force_enable", True)
+    assert stats_aggregator.StatsAggregator is not tf.data.experimental.StatsAggregator
+
+
+def test_a_dataset_shows_its_graph_and_tensor():
+    dataset = tf.data.Dataset.range(3)
+    assert dataset._graph is tf.get_default_graph()
+    assert dataset._as_variant_tensor() is dataset._variant_tensor

@@ -13,6 +13,7 @@ from everflow.legacy.inner.distribute import (
     coordinator,
     cross_device,
     input_library,
+    input_operations,
     keras_training,
     multi_worker,
     numpy_input,
@@ -196,3 +197,21 @@ def test_digits_by_chance_for_tests_of_workers():
         model = synthetic_digits.get_mnist_model((28, 28, 1))
         history = model.fit(trained.take(3), epochs=3, verbose=0).history["loss"]
         assert model.output_shape == (None, 10) and history[-1] < history[0]
+
+
+def test_a_dataset_made_again_and_one_shared_out(tmp_path):
+    for i in range(4):
+        (tmp_path / f"part{i}").write_text(f"a{i}\nb{i}\n")
+    with tf.Graph().as_default() as graph:
+        dataset = tf.data.TextLineDataset([str(tmp_path / f"part{i}") for i in range(4)])
+        clone = input_operations._clone_dataset(dataset.batch(2))
+        assert [op.name for op in graph.get_operations()][-2:] == ["FlatMapDataset_1", "BatchDatasetV2_1"]
+        line = tf.data.make_one_shot_iterator(input_operations.auto_shard_dataset(dataset, 4, 2)).get_next()
+        lines = tf.data.make_one_shot_iterator(clone).get_next()
+        whole = tf.data.Options()
+        whole.experimental_distribute.auto_shard = False
+        untouched = dataset.with_options(whole)
+        assert input_operations.auto_shard_dataset(untouched, 4, 2) is untouched
+        with tf.Session() as session:
+            assert [session.run(line) for _ in range(2)] == [b"a2", b"b2"]
+            assert session.run(lines).tolist() == [b"a0", b"b0"]

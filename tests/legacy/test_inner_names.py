@@ -568,3 +568,9 @@ def test_heads_of_ones_own():
     assert heads._regression_head(label_dimension=2).logits_dimension == 2
     with pytest.raises(TypeError, match="abstract"):
         heads._Head()
+
+
+def test_a_star_brings_the_modules_of_a_folder():
+    names = {}
+    exec("from tensorflow.python.data.ops import *", names)
+    assert {"dataset_ops", "iterator_ops", "readers"} <= set(names) and "constant" not in names

@@ -1,5 +1,6 @@
 """Decorators of tests, as tensorflow.python.framework.test_util has them, and the checks beside them."""
 
+import contextlib
 import unittest
 
 import pytest
@@ -133,6 +134,35 @@ def test_skipping():
         with pytest.raises(unittest.SkipTest):
             case.testGpu()
         assert case.seen == []
+
+
+@pytest.fixture
+def version_two(monkeypatch):
+    monkeypatch.setattr(version_mark, "_force_enable", True)
+
+
+def _outcome(decorator):
+    """What a test and the `setUp` of a decorated class come to."""
+    case = decorator(type("Case", (Case,), {"setUp": lambda self: self.seen.append("set up")}))()
+    case.seen = []
+    with contextlib.suppress(unittest.SkipTest):
+        case.setUp()
+    with contextlib.suppress(unittest.SkipTest):
+        case.testMode()
+    return case.seen
+
+
+def test_tests_of_version_1():
+    assert _outcome(modes.run_v1_only("no sessions")) == ["set up", False]
+    with pytest.raises(ValueError, match="supports|decorates"):
+        modes.run_v2_only(Case)
+
+
+def test_tests_of_version_1_are_left_out_in_version_2(version_two):
+    assert _outcome(modes.run_v1_only("no sessions")) == []
+    case = _case(testTwo=modes.run_v2_only(Case.testMode))
+    case.testTwo()
+    assert len(case.seen) == 1
 
 
 def test_layouts_and_devices():

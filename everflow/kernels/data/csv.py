@@ -23,22 +23,34 @@ if TYPE_CHECKING:
 
 def _rows(file: BinaryIO, use_quotes: bool) -> Iterator[bytes]:
     """The records of a CSV file as bytes: a line each, or more where a quoted field goes over several."""
-    rest, row = b"", b""
-    while True:
-        piece = file.read(1 << 18)
+    row, is_open = b"", False
+    for line, end in _lines(file):
+        row = row + line if is_open else line
+        is_open = use_quotes and row.count(b'"') % 2 == 1
+        if is_open:
+            row += end
+        else:
+            yield row
+    if is_open:
+        yield row.removesuffix(b"\n")
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """The lines of a file, and how each ends: with a line feed, a carriage return, or both."""
+    rest = b""
+    while piece := file.read(1 << 18):
         *lines, rest = (rest + piece).split(b"\n")
-        if not piece:
-            lines, rest = ([rest] if rest else []), b""
         for line in lines:
-            row = row + b"\n" + line if row else line
-            if use_quotes and row.count(b'"') % 2:
-                continue
-            yield row.removesuffix(b"\r")
-            row = b""
-        if not piece:
-            break
-    if row:
-        yield row
+            yield from _split_at_returns(line.removesuffix(b"\r"), b"\r\n" if line.endswith(b"\r") else b"\n")
+    if rest:
+        yield from _split_at_returns(rest.removesuffix(b"\r"), b"\n")
+
+
+def _split_at_returns(line: bytes, end: bytes) -> Iterator[tuple[bytes, bytes]]:
+    *before, last = line.split(b"\r") if b"\r" in line else (line,)
+    for part in before:
+        yield part, b"\r"
+    yield last, end
 
 
 class _FileByFile:

@@ -25,9 +25,11 @@ from everflow.kernels.data.datasets import (
     dataset,
     from_iterable,
 )
+from everflow.kernels.data.origins import MAKERS
 from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.data.rewrites import part_of
 from everflow.kernels.data.shares import Form, shared_out
+from everflow.kernels.data.shuffle import words_of
 from everflow.kernels.data.stats import counter, telling_threads, timed
 from everflow.kernels.registry import kernel
 
@@ -212,6 +214,32 @@ def map_dataset(
     session: Session,
 ) -> Dataset:
     return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+
+
+def _seeded_map(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+    seeds: tuple[int, int],
+) -> Dataset:
+    """A map whose function draws uniform numbers from two words of a stream for each element. No op is that; a rewrite
+    makes it of a map.
+    """
+    ended = _an_error if preserve_cardinality else the_end
+    function = session.functions.seeded(f.name, len(other_arguments))
+
+    def start(iteration: Iteration) -> Following:
+        following, draw = input_dataset.start(iteration), words_of(iteration, *seeds)
+        call = _in_steps(function, other_arguments, ended)
+        return lambda: call(iteration.step, (*following(), torch.tensor([draw(), draw()])))
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+MAKERS["SeededMapDataset"] = _seeded_map
 
 
 @dataset("ParallelMapDataset")

@@ -30,8 +30,11 @@ NextPart = Callable[[int], Dataset]  # for a place in the cycle; raises `End`
 class _Turns:
     """Whose turn it is in a cycle of datasets, which `begin(dataset)` begins."""
 
-    def __init__(self, next_part: NextPart, begin: Callable[[Dataset], Any], cycle: int, length: int) -> None:
-        self._next_part, self._begin, self._length = next_part, begin, length
+    def __init__(
+        self, next_part: NextPart, begin: Callable[[Dataset], Any], cycle: int, length: int, goes_on: bool = False
+    ) -> None:
+        """`goes_on`: a dataset that ends, and that no other one follows, leaves what it didn't give of its turn to the next."""
+        self._next_part, self._begin, self._length, self._goes_on = next_part, begin, length, goes_on
         self.parts: list[Any] = [None] * cycle
         self.at = self.given = 0
         self._is_last = False  # there are no more datasets to begin
@@ -80,10 +83,19 @@ class _Turns:
     def advance(self) -> None:
         self.at, self.given = (self.at + 1) % len(self.parts), 0
 
+    def skip(self) -> None:
+        """Nothing is here any more."""
+        self.at = (self.at + 1) % len(self.parts)
+
     def ended(self) -> None:
         """The dataset whose turn it is has no more elements."""
+        if self._goes_on:
+            self.begin_all()  # those of the first turns come before the one that follows here
         self.parts[self.at] = None
-        self.advance()
+        if self._goes_on and self.current() is None:
+            self.skip()
+        else:
+            self.advance()
 
 
 def _one_by_one(turns: _Turns) -> Following:
@@ -91,7 +103,7 @@ def _one_by_one(turns: _Turns) -> Following:
         while not turns.is_over:
             following = turns.current()
             if following is None:
-                turns.advance()
+                turns.skip()
                 continue
             try:
                 element = following()
@@ -169,7 +181,7 @@ class _ManyInTurns:
         turns = self._turns
         take = turns.current()
         if take is None:
-            turns.advance()
+            turns.skip()
             return None
         try:
             block = take(blocks.AHEAD) if self._ahead[turns.at] is None else self._ahead[turns.at]
@@ -181,14 +193,14 @@ class _ManyInTurns:
         return blocks.chosen(block, slice(n)) if is_more else block
 
 
-def in_blocks(parts: Callable[[Iteration], NextPart], cycle: int, length: int) -> Blocks:
+def in_blocks(parts: Callable[[Iteration], NextPart], cycle: int, length: int, goes_on: bool = False) -> Blocks:
     """`length` elements at a time from `cycle` datasets; `parts(iteration)` returns what gives the next dataset."""
 
     def start(iteration: Iteration) -> Take:
         def begin(part: Dataset) -> Take:
             return blocks.of(part).start_columns(iteration)
 
-        return _ManyInTurns(_Turns(parts(iteration), begin, cycle, length), cycle)
+        return _ManyInTurns(_Turns(parts(iteration), begin, cycle, length, goes_on), cycle)
 
     return Blocks(start, quiet=True)
 
@@ -203,6 +215,7 @@ def _interleaved(
     *,
     ahead: int = 0,
     sloppy: bool = False,
+    goes_on: bool = False,
 ) -> Dataset:
     """`ahead`: how many elements of each dataset threads may make before they are asked for."""
     cycle, length = int(cycle_length), int(block_length)
@@ -226,13 +239,13 @@ def _interleaved(
         def begin(part: Dataset) -> Following:
             return Ahead(part.start, iteration, ahead, meeting) if has_threads else part.start(iteration)
 
-        turns = _Turns(parts(iteration), begin, cycle, length)
+        turns = _Turns(parts(iteration), begin, cycle, length, goes_on)
         return _one_by_one(turns) if meeting is None else _as_they_come(turns, meeting, iteration)
 
     def many() -> Blocks | None:
         source = input_dataset.blocks
         is_quiet = source is not None and source.quiet and Iteration.is_quiet(session, f)
-        return in_blocks(parts, cycle, length) if is_quiet else None
+        return in_blocks(parts, cycle, length, goes_on) if is_quiet else None
 
     made = Dataset(start, blocks=many)
     return made
@@ -303,4 +316,5 @@ def parallel_interleave_dataset(
         session,
         ahead=int(buffer_output_elements),
         sloppy=bool(sloppy),
+        goes_on=True,
     )

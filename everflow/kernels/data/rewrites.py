@@ -120,7 +120,7 @@ def _mapped_and_filtered(made: Dataset) -> Dataset | None:
 
 
 def _hoisted(made: Dataset) -> Dataset | None:
-    """Random numbers are drawn apart from the rest of a function in any case, see `function_apart`."""
+    """A map's only random op, a uniform one, draws from a dataset of seeds beside the elements."""
     origin = origin_of(made, "MapDataset")
     if origin is None or "f" not in origin.attributes:
         return None
@@ -128,7 +128,14 @@ def _hoisted(made: Dataset) -> Dataset | None:
     drawing = [op for op in stateful_ops(session.graph, f.name) if "seed" in op.attrs]
     if [op.type for op in drawing] != ["RandomUniform"]:
         return None
-    return _told(made, ("Zip[0]", "Map"))
+    seeds = tuple(drawing[0].attrs[name] for name in ("seed", "seed2"))
+
+    def make(*inputs: Any, **attributes: Any) -> Dataset:
+        hoisted = MAKERS["SeededMapDataset"](*inputs, seeds=seeds, **attributes)
+        hoisted.came_from(Origin(origin.op_type, make, inputs, attributes, names=("Zip[0]", "Map")))
+        return hoisted
+
+    return make(*origin.inputs, **origin.attributes)
 
 
 def _told(made: Dataset, names: tuple[str, ...], op_type: str | None = None) -> Dataset:

@@ -24,8 +24,8 @@ _SPREADING = frozenset(
 # What gives something for each element, so that it does not matter which worker has it.
 _PASSING = frozenset(
     """
-    BatchDataset BatchDatasetV2 CacheDataset FilterDataset MapAndBatchDataset MapDataset ModelDataset NonSerializableDataset
-    OptimizeDataset PaddedBatchDataset PaddedBatchDatasetV2 ParallelMapDataset PrefetchDataset RepeatDataset ShardDataset
+    BatchDataset BatchDatasetV2 CacheDataset FilterDataset MapAndBatchDataset MapDataset ModelDataset OptimizeDataset
+    PaddedBatchDataset PaddedBatchDatasetV2 ParallelMapDataset PrefetchDataset RepeatDataset ShardDataset
     ShuffleAndRepeatDataset ShuffleDataset SkipDataset TakeDataset
     """.split()
 )
@@ -96,7 +96,9 @@ def auto_shard_dataset(input_dataset: Dataset, num_workers: torch.Tensor, index:
         raise InvalidArgumentError(None, None, f"num_workers must be greater than zero, not {workers}")
     if not 0 <= mine < workers:
         raise InvalidArgumentError(None, None, f"index must be between 0 and {workers - 1}, not {mine}")
-    made = _Share(workers, mine).of(input_dataset)
+    # What can't be written as a graph can't be rewritten: each worker has all of it.
+    is_fixed = any(origin_of(part, "NonSerializableDataset") for part in inputs_first(input_dataset))
+    made = input_dataset if is_fixed else _Share(workers, mine).of(input_dataset)
     assert made.origin is not None
     again = same_elements(made)
     again.cardinality = -2  # files may hold any number of elements

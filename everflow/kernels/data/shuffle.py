@@ -30,6 +30,11 @@ class Words:
         return self._ready.popleft()
 
 
+def words_of(iteration: Iteration, seed: int, seed2: int) -> Words:
+    """The words that an iteration draws from two seeds; where both are zero, from some of its own."""
+    return Words(*iteration.seeds_of(lambda: _chosen(seed, seed2)))
+
+
 # With more passes than these in the buffer, it is not filled further: only the first one is drawn from.
 _PASSES = 3
 
@@ -210,7 +215,7 @@ def shuffle_and_repeat_dataset(
 @dataset("RandomDataset", "ExperimentalRandomDataset")
 def random_dataset(seed: torch.Tensor, seed2: torch.Tensor) -> Source:
     def start(iteration: Iteration) -> Following:
-        draw = Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
+        draw = words_of(iteration, int(seed), int(seed2))
         return lambda: (torch.tensor(draw()),)
 
     return Source(start, -1)
@@ -221,10 +226,7 @@ def sampling_dataset(input_dataset: Dataset, rate: torch.Tensor, seed: torch.Ten
     share = float(rate)
 
     def start(iteration: Iteration) -> Following:
-        following, draw = (
-            input_dataset.start(iteration),
-            Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2)))),
-        )
+        following, draw = input_dataset.start(iteration), words_of(iteration, int(seed), int(seed2))
 
         def sampled() -> Element:
             while True:

@@ -41,6 +41,16 @@ def _field(value: bytes | float | None, dtype: DType) -> AnyTensor:
     return from_numpy(np.array(int(_number(value)), np.int64).astype(dtype.as_numpy_dtype))
 
 
+def _asked(connection: sqlite3.Connection, query: str) -> sqlite3.Cursor | None:
+    """What a query finds; None where it would change the database, which gives no rows."""
+    try:
+        return connection.execute(query)
+    except sqlite3.OperationalError as e:
+        if "readonly" in str(e):
+            return None
+        raise
+
+
 @dataset("SqlDataset", "ExperimentalSqlDataset")
 def sql_dataset(
     driver_name: Strings, data_source_name: Strings, query: Strings, *, output_types: list[DType]
@@ -66,9 +76,9 @@ def sql_dataset(
                         f"file:{text(data_source_name)}?mode=ro", uri=True, check_same_thread=False
                     )
                     connection.text_factory = bytes
-                    found = connection.execute(text(query))
-                    columns = len(found.description or ())
-                    if columns != len(output_types):
+                    found = _asked(connection, text(query))
+                    columns = 0 if found is None else len(found.description or ())
+                    if found is None or columns != len(output_types):
                         raise InvalidArgumentError(
                             None,
                             None,

@@ -48,7 +48,7 @@ def control_flow_v2_enabled():
         >>> tf.control_flow_v2_enabled()
         False
     """
-    return _enabled
+    return draws_functions()
 
 
 def draws_functions():

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 
 from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
 from everflow.framework.functions import Body, body_of
 from everflow.framework.op_defs import ArgDef
 from everflow.framework.registry import shape_rule
@@ -32,6 +33,22 @@ def apart(function, captured: int = 0) -> tuple[Body, Body] | None:
     at = len(rest.inputs) - captured
     inputs = [*rest.inputs[:at], *drawn, *rest.inputs[at:]]
     return Body(draws.graph, [], numbers, []), Body(rest.graph, inputs, rest.outputs, controls)
+
+
+def seeded(function, captured: int = 0) -> Body:
+    """A graph function whose only random op, a uniform one, keeps no stream: it takes two numbers to draw from, as a
+    further input before the last `captured`.
+    """
+    body = _whole(function)
+    (op,) = _drawing(body)
+    with body.graph.as_default(), name_scope("seeded"):
+        seed = array.placeholder(dtypes.int64, [2])
+        drawn = raw.StatelessRandomUniform(shape=op.inputs[0], seed=seed, dtype=op.outputs[0].dtype)
+    _use_instead(op.outputs[0], drawn)
+    outputs = [drawn if tensor is op.outputs[0] else tensor for tensor in body.outputs]
+    controls = [control for control in body.controls if control is not op]
+    at = len(body.inputs) - captured
+    return Body(body.graph, [*body.inputs[:at], seed, *body.inputs[at:]], outputs, controls)
 
 
 # The ops that can draw for several calls at once, each what it would draw next: how often is a further first input.
@@ -81,8 +98,12 @@ def _is_known(op) -> bool:
 def _replaced(tensor):
     """A placeholder that stands for a tensor wherever it is used."""
     value = array.placeholder(tensor.dtype, tensor.shape)
+    _use_instead(tensor, value)
+    return value
+
+
+def _use_instead(tensor, value) -> None:
     for consumer in list(tensor.consumers()):
         for index, taken in enumerate(consumer.inputs):
             if taken is tensor:
                 consumer._update_input(index, value)
-    return value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.framework import errors
-from everflow.ops.functions.draws import apart, repeated
+from everflow.ops.functions.draws import apart, repeated, seeded
 from everflow.ops.parallel_for.exact import for_many, for_so_many
 from everflow.runtime import threads
 from everflow.runtime.plan.program import Program
@@ -234,6 +234,10 @@ class Functions:
         both = apart(self._defined(name))
         draws = None if both is None else repeated(both[0])
         return None if draws is None else self._planned(name, _Rewritten(draws))
+
+    def seeded(self, name: str, captured: int = 0) -> PlannedFunction:
+        """A function that draws uniform numbers once, with a seed as an input before the last `captured`."""
+        return self._planned(name, _Rewritten(seeded(self._defined(name), captured)))
 
     def forget(self, name: str) -> None:
         """A function is defined anew: what was compiled for that name goes."""

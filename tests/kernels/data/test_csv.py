@@ -25,6 +25,20 @@ def test_quoted_fields_go_over_several_lines(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"1,2\r3,4\r", [(b"1", b"2"), (b"3", b"4")]),
+        (b"1,2\r\n3,4\r5,6\n7,8", [(b"1", b"2"), (b"3", b"4"), (b"5", b"6"), (b"7", b"8")]),
+        (b'"a\rb",c\rd,"e\r\nf"', [(b"a\rb", b"c"), (b"d", b"e\r\nf")]),
+    ],
+)
+def test_lines_end_with_carriage_returns_too(tmp_path, content, expected):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    assert rows(path, [tf.string] * 2) == expected
+
+
 def test_compressed_files_with_headers(tmp_path):
     for i in range(2):
         (tmp_path / f"{i}.csv").write_bytes(gzip.compress(b"name,n\nx%d,%d\n" % (i, i)))

@@ -208,3 +208,13 @@ def test_an_error_of_a_late_dataset_comes_and_the_rest_follows(sess):
         except tf.errors.InvalidArgumentError:
             errors += 1
     assert errors == 1 and sorted(found) == [0, 1, 2, 10, 12, 20, 21, 22]
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+@pytest.mark.parametrize(("cycle", "expected"), [(3, [1, 5, 3, 3, 5, 5, 3, 5, 5]), (2, [1, 5, 5, 3, 3, 5, 5, 3, 5])])
+def test_a_dataset_that_nothing_follows_leaves_its_turn(cycle, expected, blocks, sess):
+    repeated = tf.data.experimental.parallel_interleave(lambda x: D.from_tensors(x).repeat(x), cycle, block_length=2)
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = blocks
+    numbers = D.from_tensor_slices(np.int64([1, 5, 3])).apply(repeated).batch(9).with_options(options)
+    assert sess.run(numbers.make_one_shot_iterator().get_next()).tolist() == expected

@@ -4,6 +4,7 @@ import pytest
 
 import everflow as tf
 from everflow.data.experimental.distribution import _AutoShardDataset as shared
+from everflow.data.experimental.optimization import non_serializable
 from everflow.legacy.inner.data import datasets as readers
 
 
@@ -87,6 +88,11 @@ def test_a_worker_without_anything_is_an_error(files):
     with pytest.raises(tf.errors.InvalidArgumentError, match="enough elements"):
         elements(shared(tf.data.Dataset.range(1), 3, 0))
     assert elements(shared(tf.data.Dataset.range(0), 3, 0)) == []
+
+
+def test_what_is_no_graph_is_not_divided(files):
+    dataset = tf.data.TFRecordDataset(files[1]).apply(non_serializable())
+    assert elements(shared(dataset, 2, 1)) == elements(dataset)
 
 
 @pytest.mark.parametrize(("workers", "index"), [(2, 2), (2, -1), (0, 0)])

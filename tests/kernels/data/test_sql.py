@@ -62,3 +62,8 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path):
     with pytest.raises(tf.errors.UnknownError):
         rows(str(tmp_path / "none.db"), "select 1", (tf.int32,))
     assert not list(tmp_path.iterdir())
+
+
+def test_changes_give_no_rows(database):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="number of columns"):
+        rows(database, "insert into t (word) values ('w')", (tf.int32, tf.string))

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from everflow.eager import version_mark
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
 from everflow.legacy.inner import test_combinations
@@ -45,12 +46,13 @@ class EagerGraphCombination(TestCombination):
 
 
 class TFVersionCombination(TestCombination):
-    """`tf_api_version`: tests of version 2's behaviour are left out, since this is version 1."""
+    """`tf_api_version`: a test runs where its version's behaviour is asked for."""
 
     def should_execute_combination(self, kwargs: Mapping[str, Any]) -> tuple[bool, str | None]:
-        """Not for version 2."""
-        if kwargs.get("tf_api_version", 1) == 2:
-            return False, "It is a test of TensorFlow 2's behaviour."
+        """Not for the other version."""
+        wanted, here = kwargs.get("tf_api_version"), 2 if version_mark.enabled() else 1
+        if wanted not in (None, here):
+            return False, f"It is a test of TensorFlow {wanted}'s behaviour."
         return True, None
 
     def parameter_modifiers(self) -> list[ParameterModifier]:

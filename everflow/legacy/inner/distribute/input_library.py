@@ -24,6 +24,11 @@ def _per_worker(dataset: Any, input_workers: InputWorkers, split_batch_by: int |
     return [dataset if count == 1 else dataset.shard(count, i) for i in range(count)]
 
 
+def _check_number(input_contexts: Sequence[Any], input_workers: InputWorkers) -> None:
+    if len(input_contexts) != input_workers.num_workers:
+        raise ValueError(f"There are {input_workers.num_workers} workers and {len(input_contexts)} input contexts")
+
+
 class DatasetIterator(DistributedIterator):
     """An iterator over a dataset that workers share."""
 
@@ -44,7 +49,7 @@ class InputFunctionIterator(DistributedIterator):
     def __init__(
         self, input_fn: Callable[[Any], Any], input_workers: InputWorkers, input_contexts: Sequence[Any], strategy: Any
     ) -> None:
-        assert len(input_contexts) == input_workers.num_workers
+        _check_number(input_contexts, input_workers)
         super().__init__(input_workers, [input_fn(each) for each in input_contexts], strategy)
 
 
@@ -72,8 +77,7 @@ class DistributedDatasetsFromFunction(_Dataset):
         input_contexts: Sequence[Any],
         strategy: Any,
     ) -> None:
-        if len(input_contexts) != input_workers.num_workers:
-            raise ValueError(f"There are {input_workers.num_workers} workers and {len(input_contexts)} input contexts")
+        _check_number(input_contexts, input_workers)
         super().__init__(input_workers, [dataset_fn(each) for each in input_contexts], strategy)
 
 

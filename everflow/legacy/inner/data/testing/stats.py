@@ -12,10 +12,12 @@ import numpy as np
 
 from everflow.data.experimental.stats import StatsAggregatorV1, StatsAggregatorV2
 from everflow.data.options import Options
+from everflow.eager import version_mark
 from everflow.framework import errors
 from everflow.io.records import tf_record_iterator
 from everflow.legacy.inner.data.testing.datasets import DatasetTestBase
 from everflow.protos import event_pb2, summary_pb2
+from everflow.test.modes import run_all_in_graph_and_eager_modes
 
 
 def _events_from_file(filepath):
@@ -36,6 +38,13 @@ class StatsDatasetTestBase(DatasetTestBase):
 
     `num_events`, where it isn't -1, is how many events a folder holds by then, and `offset` which one is meant from the last.
     """
+
+    @classmethod
+    def setUpClass(cls):
+        """Each test runs in a graph and eagerly, where version 1's behaviour is asked for."""
+        super().setUpClass()
+        if not version_mark.enabled():
+            run_all_in_graph_and_eager_modes(cls)
 
     def datasetExperimentalStats(self, dataset, aggregator, prefix="", counter_prefix=""):
         """The same dataset, which tells an aggregator all but the latencies of its edges."""
