@@ -18,7 +18,7 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import mark_for_lowering
-from everflow.ops.control_flow.loops import check_invariant, iteration_limit
+from everflow.ops.control_flow.loops import check_invariant
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
     WhileBodyFuncGraph,
@@ -62,7 +62,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     limit = (
         constant(-1, dtypes.int32, name="maximum_iterations")
         if maximum_iterations is None
-        else iteration_limit(maximum_iterations)
+        else convert_to_tensor(maximum_iterations, dtypes.int32, name="maximum_iterations")
     )
     counter = constant(0, limit.dtype, name="loop_counter")
     started = [counter, limit, *tensors]
@@ -83,7 +83,11 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
 
     test, test_inputs = draw("cond")
     with test.as_default():
-        condition = convert_to_tensor(cond(*packed(test_inputs)))
+        condition = cond(*packed(test_inputs))
+        one = nest.flatten(condition)
+        if len(one) != 1 or one[0] is None:
+            raise AssertionError(f"cond must return one bool tensor, but returned {condition}")
+        condition = convert_to_tensor(condition)
         if maximum_iterations is not None:
             condition = raw.LogicalAnd(x=test_inputs[0] < test_inputs[1], y=condition)
         if not test.orders_state:
@@ -95,6 +99,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     with again.as_default():
         result = body(*packed(inputs))
         result = list(result) if nest.is_sequence_or_composite(result) else [result]
+        if any(value is None for value in nest.flatten(result)):
+            raise AssertionError("body must return a value for each loop variable, but returned None for one")
         nest.assert_same_structure(list(packed(inputs)), result, expand_composites=True)
         results = [convert_to_tensor(flow_of(x)) for x in nest.flatten(result, expand_composites=True)]
         for start, shape, after in zip(tensors, invariants, results):
