@@ -35,7 +35,7 @@ from everflow.ops.functions.bodies import (
     unique_name,
 )
 from everflow.ops.functions.gradients import Backward, given
-from everflow.ops.gradients.reverse import zeros_for
+from everflow.ops.gradients.reverse import is_trainable, zeros_for
 from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
@@ -213,7 +213,7 @@ def _while_grad(op, *grads):
     graph = get_default_graph()
     test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
     body = as_stored(again, op.inputs)
-    grads = given(op, grads)
+    grads = [None if _is_rest_of_counts(y) else g for y, g in zip(body.outputs, given(op, grads))]
     graph_class = functools.partial(_LoopBackward, body)
     backward = Backward(body, grads, f"{again.name}_grad", graph_class, all_inputs=False)
     back = backward.graph
@@ -245,6 +245,11 @@ def _while_grad(op, *grads):
     made = _build_while(values, functions, shapes, op.attrs["parallel_iterations"], f"{op.name}_grad")
     found = iter([array.identity(t) for t in made.outputs][3:])
     return [next(found) if g is not None else None for g in grads]
+
+
+def _is_rest_of_counts(output):
+    """Whether a loop's body takes a list apart whose elements have no derivative, such as the counts of an earlier loop."""
+    return output.op.type == "TensorListPopBack" and not is_trainable(output.op.outputs[1])
 
 
 def _list_of(tensor, body):
