@@ -52,6 +52,8 @@ _CHANGED = {
     "linalg.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "linalg.norm": "ops.linalg.norms.norm_v2",
     "losses": "keras.losses",
+    "lookup.StaticHashTable": "ops.lookup.static.StaticHashTable",
+    "lookup.StaticVocabularyTable": "ops.lookup.static.StaticVocabularyTable",
     "math.bincount": "compat.v2_functions.bincount",
     "math.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "metrics": "keras.metrics",

@@ -514,12 +514,14 @@ def import_values(table_handle: Table, keys: AnyTensor, values: AnyTensor) -> No
     table_handle.load(keys, values)
 
 
-def _field(line: bytes, index: int, number: int, dtype: DType, delimiter: bytes, filename: str) -> Any:
+def _field(line: bytes, index: int, number: int, dtype: DType, delimiter: bytes, filename: str, is_key: bool) -> Any:
     """What one line holds for a key or a value."""
     if index == LINE_NUMBER:
         return number
     if index == WHOLE_LINE:
         text = line
+        if not text and is_key:
+            raise InvalidArgumentError(None, None, f"Line {number} of {filename} is empty: it can't be a key")
     else:
         parts = line.split(delimiter)
         if index >= len(parts):
@@ -543,6 +545,8 @@ def initialize_from_text_file(
 ) -> None:
     name = scalar_string(filename, "filename").decode()
     separator = delimiter.encode()
+    if len(separator) != 1:
+        raise InvalidArgumentError(None, None, f"delimiter must be one character, not {delimiter!r}")
 
     def pairs() -> Iterator[tuple[_Key, Any]]:
         with file_io.FileIO(name, "rb") as file:
@@ -560,7 +564,7 @@ def initialize_from_text_file(
                 )
             lines = lines[:vocab_size]
         for number, line in enumerate(lines):
-            key = _field(line, key_index, number, table_handle.key_dtype, separator, name)
-            yield key, _field(line, value_index, number, table_handle.value_dtype, separator, name)
+            key = _field(line, key_index, number, table_handle.key_dtype, separator, name, True)
+            yield key, _field(line, value_index, number, table_handle.value_dtype, separator, name, False)
 
     table_handle.fill(pairs)

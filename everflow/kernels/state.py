@@ -573,7 +573,7 @@ def resource_gather(resource: ResourceVariable, indices: torch.Tensor, *, batch_
         flat = buffer.reshape(-1, *buffer.shape[batch_dims + 1 :])
         offsets = (torch.arange(batch.numel()) * rows).reshape(*batch, *[1] * (indices.ndim - batch_dims))
         return flat[indices + offsets]
-    return buffer.index_select(0, indices.reshape(-1)).reshape(*indices.shape, *buffer.shape[1:])
+    return buffer.index_select(0, indices.reshape(-1)).reshape((*indices.shape, *buffer.shape[1:]))
 
 
 def _gather_strings(buffer: Strings, indices: np.ndarray, batch_dims: int) -> Strings | bytes:

@@ -186,3 +186,10 @@ def test_two_temporary_variables_of_one_name():
         made = [tf.raw_ops.TemporaryVariable(shape=[1], dtype=tf.float32, var_name="a") for _ in range(2)]
         with pytest.raises(tf.errors.AlreadyExistsError):
             sess.run([tf.assign(each, [1.0]) for each in made])
+
+
+def test_one_row_of_a_vector_is_a_number(sess):
+    v = tf.get_variable("v", initializer=[1.0, 2.0, 3.0], use_resource=True)
+    sess.run(v.initializer)
+    assert sess.run(tf.gather(v, 1)) == 2.0
+    assert sess.run(tf.nn.embedding_lookup(v, 2)) == 3.0

@@ -140,6 +140,12 @@ class Queue(OldHandle):
     # --- checks
 
     def check_put(self, components: list[Value], batched: bool) -> None:
+        if len(components) != len(self.component_types):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"An element of this queue has {len(self.component_types)} components, but {len(components)} came",
+            )
         if self.shapes is None:
             return
         for i, (component, shape) in enumerate(zip(components, self.shapes, strict=True)):
@@ -314,6 +320,8 @@ class RandomShuffleQueue(Queue):
         seed2: int,
     ) -> None:
         super().__init__(name, component_types, shapes, capacity)
+        if min_after_dequeue < 0:
+            raise InvalidArgumentError(None, None, f"min_after_dequeue must not be below zero: {min_after_dequeue}")
         if capacity >= 0 and min_after_dequeue >= capacity:
             raise InvalidArgumentError(
                 None, None, f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}"

@@ -8,12 +8,13 @@ import functools
 
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
-from everflow.ops import array
+from everflow.ops import array, math
 from everflow.ops.control_flow.contexts import mark_for_lowering
 from everflow.ops.control_flow.primitives import check_pairs, with_common_indices
 from everflow.ops.control_flow.switches import output_all_intermediates
@@ -71,11 +72,12 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
             raise TypeError("default must be callable.")
         functions.append(default)
     with name_scope(name, "case", [branch_index]), name_scope("indexed_case") as scope:
-        if executing_eagerly():
+        eager, dtype = executing_eagerly(), branch_index.dtype.base_dtype
+        if not (dtype.is_integer if eager else dtype == dtypes.int32):
+            raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
+        if eager:
             index = int(branch_index)
             return functions[index if 0 <= index < len(functions) else -1]()
-        if branch_index.dtype.base_dtype != dtypes.int32:
-            raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
         return functional_case(branch_index, functions, scope)
 
 
@@ -129,7 +131,7 @@ def _chosen(selector, branches, scope, what, by_index):
         optionals = [[_optional(body, t) for t in intermediates_of(body)] for body in bodies]
         _give_more(op, functions, bodies, optionals, get_default_graph())
     if not first.outputs:
-        return op
+        raise IndexError(f"{what} return nothing, so there is nothing to hand on: return a tensor or an operation")
     outputs = [array.identity(t) for t in op.outputs[: len(first.outputs)]]
     flat = nest.flatten(first.original, expand_composites=True)
     return nest.pack_sequence_as(first.original, with_flows_of(flat, outputs), expand_composites=True)
@@ -154,11 +156,10 @@ class _Branch:
         self.selector = selector
         with graph.as_default():
             self.original = function()
+            results = [] if self.original is None else nest.flatten(self.original, expand_composites=True)
+            self.outputs = finished(graph, [self.result(x) for x in results])
             if self.original is None:
-                raise ValueError(f"{which}_fn must have a return value.")
-            self.outputs = finished(
-                graph, [self.result(x) for x in nest.flatten(self.original, expand_composites=True)]
-            )
+                self.original = []
             self.structure = nest.pack_sequence_as(self.original, self.outputs, expand_composites=True)
 
     def result(self, value):
@@ -237,7 +238,7 @@ def _branches_grad(op, *grads):
     branches = _branches_of(op)
     bodies = [as_stored(f, op.inputs[1:]) for f in branches]
     backwards = [
-        Backward(body, grads, f"{f.name}_grad", functools.partial(_BranchBackward, body))
+        Backward(body, grads, f"{f.name}_grad", functools.partial(_BranchBackward, body), keep_slices=True)
         for f, body in zip(branches, bodies)
     ]
     # Every input gets a gradient, integers and flags too: zeros where none came. Not so the handles of tables and
@@ -246,7 +247,10 @@ def _branches_grad(op, *grads):
     for body, backward in zip(bodies, backwards):
         with backward.graph.as_default():
             pairs = [pair for *pair, want in zip(body.inputs, backward.results, wanted) if want]
-            backward.results = returned(backward.graph, [zeros_for(x) if g is None else g for x, g in pairs])
+            found = [zeros_for(x) if g is None else g for x, g in pairs]
+            flat = returned(backward.graph, nest.flatten(found, expand_composites=True))
+            backward.results = nest.pack_sequence_as(found, flat, expand_composites=True)
+    structure = _made_alike(backwards)
     outside = _outside(op, branches, bodies, [b.graph for b in backwards], graph)
     values = list(dict.fromkeys(t for held in outside for t in held))
     functions = []
@@ -258,8 +262,35 @@ def _branches_grad(op, *grads):
     by_index = op.type == "Case"
     name = "gradient" if by_index else None
     made = _build(op.inputs[0], values, functions, backwards[0].results, shapes, by_index, name)
-    outputs = iter([array.identity(t) for t in made.outputs])
-    return [None] + [next(outputs) if want else None for want in wanted]
+    outputs = [array.identity(t) for t in made.outputs]
+    found = iter(nest.pack_sequence_as(structure, outputs, expand_composites=True))
+    return [None] + [next(found) if want else None for want in wanted]
+
+
+def _made_alike(backwards):
+    """What gradients of branches consist of: where some branches have slices of an input, all of them give slices.
+    Makes their results the tensors in that.
+    """
+    scopes = [backward.graph.as_default for backward in backwards]
+    for place, same in enumerate(zip(*(backward.results for backward in backwards))):
+        if any(isinstance(found, IndexedSlices) for found in same):
+            for backward, found, scope in zip(backwards, same, scopes):
+                with scope():
+                    backward.results[place] = _as_slices(found)
+    alike = with_common_indices([backward.results for backward in backwards], scopes)
+    for backward, results in zip(backwards, alike):
+        backward.results = nest.flatten(results, expand_composites=True)
+    return alike[0]
+
+
+def _as_slices(found):
+    """A gradient as slices, all rows of it where it is dense."""
+    if isinstance(found, Tensor):
+        sizes = array.shape(found)
+        return IndexedSlices(found, math.range(sizes[0]), sizes)
+    if found.dense_shape is None:
+        return IndexedSlices(found.values, found.indices, array.shape(found.values))
+    return found
 
 
 def _outside(op, branches, bodies, backs, graph):

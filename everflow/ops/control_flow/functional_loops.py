@@ -18,7 +18,7 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import mark_for_lowering
-from everflow.ops.control_flow.loops import check_invariant, iteration_limit
+from everflow.ops.control_flow.loops import check_invariant
 from everflow.ops.control_flow.switches import output_all_intermediates
 from everflow.ops.functions.bodies import (
     WhileBodyFuncGraph,
@@ -35,7 +35,7 @@ from everflow.ops.functions.bodies import (
     unique_name,
 )
 from everflow.ops.functions.gradients import Backward, given
-from everflow.ops.gradients.reverse import zeros_for
+from everflow.ops.gradients.reverse import is_trainable, zeros_for
 from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
@@ -62,7 +62,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     limit = (
         constant(-1, dtypes.int32, name="maximum_iterations")
         if maximum_iterations is None
-        else iteration_limit(maximum_iterations)
+        else convert_to_tensor(maximum_iterations, dtypes.int32, name="maximum_iterations")
     )
     counter = constant(0, limit.dtype, name="loop_counter")
     started = [counter, limit, *tensors]
@@ -83,7 +83,11 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
 
     test, test_inputs = draw("cond")
     with test.as_default():
-        condition = convert_to_tensor(cond(*packed(test_inputs)))
+        condition = cond(*packed(test_inputs))
+        one = nest.flatten(condition)
+        if len(one) != 1 or one[0] is None:
+            raise AssertionError(f"cond must return one bool tensor, but returned {condition}")
+        condition = convert_to_tensor(condition)
         if maximum_iterations is not None:
             condition = raw.LogicalAnd(x=test_inputs[0] < test_inputs[1], y=condition)
         if not test.orders_state:
@@ -95,6 +99,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     with again.as_default():
         result = body(*packed(inputs))
         result = list(result) if nest.is_sequence_or_composite(result) else [result]
+        if any(value is None for value in nest.flatten(result)):
+            raise AssertionError("body must return a value for each loop variable, but returned None for one")
         nest.assert_same_structure(list(packed(inputs)), result, expand_composites=True)
         results = [convert_to_tensor(flow_of(x)) for x in nest.flatten(result, expand_composites=True)]
         for start, shape, after in zip(tensors, invariants, results):
@@ -207,7 +213,7 @@ def _while_grad(op, *grads):
     graph = get_default_graph()
     test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
     body = as_stored(again, op.inputs)
-    grads = given(op, grads)
+    grads = [None if _is_rest_of_counts(y) else g for y, g in zip(body.outputs, given(op, grads))]
     graph_class = functools.partial(_LoopBackward, body)
     backward = Backward(body, grads, f"{again.name}_grad", graph_class, all_inputs=False)
     back = backward.graph
@@ -239,6 +245,11 @@ def _while_grad(op, *grads):
     made = _build_while(values, functions, shapes, op.attrs["parallel_iterations"], f"{op.name}_grad")
     found = iter([array.identity(t) for t in made.outputs][3:])
     return [next(found) if g is not None else None for g in grads]
+
+
+def _is_rest_of_counts(output):
+    """Whether a loop's body takes a list apart whose elements have no derivative, such as the counts of an earlier loop."""
+    return output.op.type == "TensorListPopBack" and not is_trainable(output.op.outputs[1])
 
 
 def _list_of(tensor, body):

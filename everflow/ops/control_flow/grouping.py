@@ -46,11 +46,11 @@ def group(*inputs, **kwargs):
         >>> sess.run([a, b])
         [np.int32(1), np.int32(2)]
     """
+    if executing_eagerly():
+        return None
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
-    if executing_eagerly():
-        return None
     with name_scope(name, "group_deps", inputs) as name:
         by_device: dict = {}
         for item in nest.flatten(inputs, expand_composites=True):
@@ -77,6 +77,8 @@ def _group_on(where, items, name=None):
 
 def with_dependencies(dependencies, output_tensor, name=None):
     """`output_tensor`, to be had only after `dependencies` have run."""
+    if executing_eagerly():
+        return output_tensor
     with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as name:
         with colocate_with(output_tensor), control_dependencies(dependencies):
             output_tensor = convert_to_tensor_or_indexed_slices(output_tensor)
@@ -112,7 +114,7 @@ def tuple(tensors, name=None, control_inputs=None):
         [np.int32(1), np.int32(2)]
     """
     if executing_eagerly():
-        return list(tensors)
+        return tensors
     with name_scope(name, "tuple", tensors) as name:
         tensors = [
             t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t) for t in tensors

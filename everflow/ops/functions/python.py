@@ -16,7 +16,7 @@ import weakref
 
 import numpy as np
 
-from everflow.framework import dtypes, errors
+from everflow.framework import dtypes, errors, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.attributes import Owned
 from everflow.framework.conversion import convert_to_tensor
@@ -110,9 +110,9 @@ def py_func(func, inp, Tout, stateful=True, name=None):
         >>> sess.run(tf.py_func(lambda a: np.sinh(a), [tf.constant([0.0, 1.0])], tf.float32))
         array([0.       , 1.1752012], dtype=float32)
     """
-    check_callable(func)
     if executing_eagerly():
-        return _call(func, inp, Tout)
+        return _call(func, inp)
+    check_callable(func)
     if isinstance(func, np.ufunc):
         raise TypeError(f"func can't be a ufunc of numpy, which nobody can refer to weakly: put {func} into a function")
     several = isinstance(Tout, (list, tuple))
@@ -126,13 +126,11 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     return result if several else result[0]
 
 
-def _call(function, inp, types):
-    """The call itself, when executing eagerly."""
-    result = function(*[convert_to_tensor(x).numpy() for x in inp])
-    if not isinstance(types, (list, tuple)):
-        return convert_to_tensor(result, types)
-    values = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
-    return [convert_to_tensor(value, dtype) for value, dtype in zip(values, types, strict=True)]
+def _call(function, inp):
+    """The call itself, when executing eagerly: its results one after another, of whatever types they are."""
+    results = nest.flatten(function(*[convert_to_tensor(x).numpy() for x in inp]))
+    tensors = [None if x is None else convert_to_tensor(x) for x in results]
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def numpy_function(func, inp, Tout, name=None):

@@ -367,8 +367,8 @@ def _input_gradients(op, out_grads):
             continue
         if output.dtype not in (dtypes.resource, dtypes.variant):
             out_grads[i] = _filled(output, array.zeros, array.zeros_like)
-        elif op.type in _LOOPS and output._handle_data is not None:
-            # Variables go through a loop by their handles; their gradients add up from zero.
+        elif op.type in _LOOPS and (output.dtype == dtypes.variant or output._handle_data is not None):
+            # Variables go through a loop by their handles, arrays as lists; their gradients add up from zero.
             out_grads[i] = zeros_for(output)
     found = function(op, *out_grads)
     return list(found) if isinstance(found, (list, tuple)) else [found]

@@ -12,7 +12,7 @@ from everflow.ops.functions.resources import TrackableAsset
 from everflow.ops.lookup.static import (
     FastHashSpec,
     IdTableWithHashBuckets,
-    StaticHashTable,
+    StaticHashTableV1,
     TableInitializerBase,
     check_buckets,
     check_table_dtypes,
@@ -179,7 +179,7 @@ def index_table_from_file(
                 value_column_index=value_column_index,
                 delimiter=delimiter,
             )
-            table = StaticHashTable(init, default_value)
+            table = StaticHashTableV1(init, default_value)
         if num_oov_buckets:
             table = IdTableWithHashBuckets(
                 table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=key_dtype
@@ -207,4 +207,4 @@ def index_to_string_table_from_file(
             value_column_index=value_column_index,
             delimiter=delimiter,
         )
-        return StaticHashTable(init, default_value)
+        return StaticHashTableV1(init, default_value)

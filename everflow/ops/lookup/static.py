@@ -18,6 +18,7 @@ from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import add_to_collection, get_collection, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops.array.basic import size as size_of
+from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import where_v2
 from everflow.ops.control_flow.grouping import group, no_op
 from everflow.ops.functions.resources import TrackableResource
@@ -186,19 +187,19 @@ class StaticHashTable(InitializableLookupTableBase):
 
     def export(self, name=None):
         """All keys and all values, as two tensors."""
-        with name_scope(name, f"{self.name}_Export", [self.resource_handle]) as name:
+        with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
             keys, values = raw.LookupTableExportV2(
-                self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype, name=name
+                self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
             )
         values.set_shape(keys.shape.concatenate(self._value_shape))
         return keys, values
 
 
-# TensorFlow's own modules call the form that graphs use so.
-StaticHashTableV1 = StaticHashTable
+class StaticHashTableV1(StaticHashTable):
+    __doc__ = StaticHashTable.__doc__
 
 
-class HashTable(StaticHashTable):
+class HashTable(StaticHashTableV1):
     """tf.contrib.lookup's static table, shared between sessions of a server only where `shared_name` says so."""
 
     def __init__(self, initializer, default_value, shared_name=None, name=None):
@@ -328,9 +329,8 @@ class IdTableWithHashBuckets(LookupInterface):
     def size(self, name=None):
         """How many ids there are, those of buckets included."""
         with name_scope(name, f"{self.name}_Size"):
-            known = self._table.size() if self._table else 0
-            total = known + self._num_oov_buckets
-            return total if self._table else convert_to_tensor(total, dtype=dtypes.int64)
+            known = self._table.size() if self._table else constant(0, dtype=dtypes.int64)
+            return known + self._num_oov_buckets
 
     def _hash(self):
         if self._hasher_spec.hasher == "fasthash":
@@ -402,14 +402,21 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
                 raise TypeError(f"Invalid value dtype, expected {dtypes.int64!s} but got {initializer.value_dtype!s}.")
             if initializer.key_dtype.is_integer != dtypes.as_dtype(lookup_key_dtype).is_integer:
                 raise TypeError(f"Invalid key dtype, expected integer but got {initializer.key_dtype!s}.")
-            table = StaticHashTable(initializer, default_value=-1, name=name)
+            table = self._table_class(initializer, default_value=-1, name=name)
         else:
             table = None
         super().__init__(table, num_oov_buckets, key_dtype=lookup_key_dtype, name=name)
 
+    _table_class = StaticHashTable
+
     @property
     def name(self):
         return self._table.name if self._table is not None else self._given_name
+
+
+class StaticVocabularyTableV1(StaticVocabularyTable):
+    __doc__ = StaticVocabularyTable.__doc__
+    _table_class = StaticHashTableV1
 
 
 def index_table_from_tensor(
@@ -434,7 +441,7 @@ def index_table_from_tensor(
             init = KeyValueTensorInitializer(
                 table_keys, values, table_keys.dtype.base_dtype, dtypes.int64, name="table_init"
             )
-            table = StaticHashTable(init, default_value)
+            table = StaticHashTableV1(init, default_value)
             if num_oov_buckets:
                 table = IdTableWithHashBuckets(
                     table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=dtype
@@ -456,7 +463,7 @@ def index_to_string_table_from_tensor(vocabulary_list, default_value="UNK", name
         values = convert_to_tensor(vocabulary_list, dtypes.string)
         keys = cast(range_of(size_of(values)), dtypes.int64)
         init = KeyValueTensorInitializer(keys, values, dtypes.int64, dtypes.string, name="table_init")
-        return StaticHashTable(init, default_value)
+        return StaticHashTableV1(init, default_value)
 
 
 # --- shapes -----------------------------------------------------------------------------------
@@ -505,13 +512,13 @@ _TABLES_OF_SCALAR_KEYS = frozenset(
 
 @shape_rule("LookupTableExport", "LookupTableExportV2")
 def _export_shape(op):
-    keys = TensorShape([None]) if op.inputs[0].op.type in _TABLES_OF_SCALAR_KEYS else TensorShape(None)
-    return [
-        keys,
-        keys
-        if op.inputs[0].op.type in ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2")
-        else TensorShape(None),
-    ]
+    table = op.inputs[0].op
+    vector, unknown = TensorShape([None]), TensorShape(None)
+    if table.type.startswith("MutableDenseHashTable"):
+        return [vector, vector.concatenate(table.get_attr("value_shape"))]
+    if table.type not in _TABLES_OF_SCALAR_KEYS:
+        return [unknown, unknown]
+    return [vector, unknown if table.type.startswith("MutableHashTableOfTensors") else vector]
 
 
 not_differentiable(

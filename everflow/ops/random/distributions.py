@@ -330,6 +330,9 @@ def _shape_from_input(op):
     if op.type == "RandomUniformInt":
         for bound in op.inputs[1:]:
             bound.shape.with_rank(0)
+    if op.type == "ParameterizedTruncatedNormal":
+        for parameter in op.inputs[1:]:
+            parameter.shape.with_rank_at_most(1)
     op.inputs[0].shape.with_rank(1)
     return known_shape(op.inputs[0])
 

@@ -93,7 +93,7 @@ class Generator:
         elif alg is None or state is None:
             raise AssertionError("Give either `copy_from`, or both `state` and `alg`")
         self._alg = _algorithm(alg)
-        initial = state if copy_from is not None else convert_to_tensor(state, dtype=dtypes.int64)
+        initial = state if copy_from is not None else self._checked(state)
         self._state_var = Variable(initial, dtype=dtypes.int64, trainable=False, use_resource=True)
 
     @classmethod
@@ -111,19 +111,25 @@ class Generator:
     def from_non_deterministic_state(cls, alg=None):
         """A generator that starts anywhere."""
         alg = _algorithm(alg)
-        return cls(
-            state=raw.NonDeterministicInts(convert_to_tensor([_STATE_SIZES[alg]], dtypes.int64), dtype=dtypes.int64),
-            alg=alg,
-        )
+        with name_scope("NonDeterministicInts") as scope:
+            size = convert_to_tensor([_STATE_SIZES[alg]], dtypes.int64, name="shape")
+            state = raw.NonDeterministicInts(size, dtype=dtypes.int64, name=scope)
+        return cls(state=state, alg=alg)
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
         """A generator with this key, at this counter."""
         return cls(state=_key_counter_state(key, counter), alg=_algorithm(alg))
 
+    def _checked(self, state):
+        """A state as a tensor; ValueError unless it has as many numbers as the algorithm's."""
+        state = convert_to_tensor(state, dtype=dtypes.int64)
+        state.shape.assert_is_compatible_with([_STATE_SIZES[self._alg]])
+        return state
+
     def reset(self, state):
         """Go to a state; the op does it when it runs."""
-        return self._state_var.assign(convert_to_tensor(state, dtype=dtypes.int64))
+        return self._state_var.assign(self._checked(state))
 
     def reset_from_seed(self, seed):
         """Go where a seed says."""

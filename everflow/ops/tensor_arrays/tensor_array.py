@@ -226,7 +226,7 @@ class TensorArray(HasFlow):
                 if (
                     value.shape.rank is not None
                     and known is not None
-                    and known.ndim
+                    and known.ndim == 1
                     and known.size
                     and (known == known[0]).all()
                 ):
@@ -268,11 +268,19 @@ def _versions(*kinds):
     "TensorArrayGradWithShape",
 )
 def _handle_shapes(op):
+    if "Grad" not in op.type:
+        op.inputs[0].shape.with_rank(0)
     # A handle is a pair of names, or in the third version a resource that looks the same.
     return [TensorShape([2]), scalar()][: len(op.outputs)]
 
 
-shape_rule(*_versions("Split", "Size"))(scalar_output)
+shape_rule(*_versions("Size"))(scalar_output)
+
+
+@shape_rule(*_versions("Split"))
+def _split_shape(op):
+    op.inputs[2].shape.with_rank(1)
+    return scalar()
 
 
 def _declared_shape(handle):
@@ -298,7 +306,7 @@ def _write_shape(op):
 @shape_rule(*_versions("Scatter"))
 def _scatter_shape(op):
     handle, indices, value, _ = op.inputs
-    indices.shape.with_rank(1)
+    indices.shape.with_rank(1)[0].merge_with(value.shape.with_rank_at_least(1)[0])
     value.shape[1:].merge_with(_declared_shape(handle))
     return scalar()
 

@@ -6,7 +6,6 @@ import collections
 
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import (
@@ -51,7 +50,7 @@ class CriticalSection:
         if critical_section_def and name is not None:
             raise ValueError("Give either a name or a critical_section_def, not both")
         if critical_section_def:
-            raise ValueError("Argument critical_section_def is not supported.")
+            raise NotImplementedError("critical_section_def is not supported: give a name or a shared_name")
         with name_scope(name, "CriticalSection", []) as scope:
             # A lock of this node alone, unless it is shared by name.
             node_name = scope.rstrip("/")
@@ -82,7 +81,7 @@ class CriticalSection:
             graph = get_default_graph()
             before = len(graph.get_operations())
             with control_dependencies([lock]):
-                result = nest.map_structure(_drawn_result, fn())
+                result = fn()
             drawn = graph.get_operations()[before:]
             resources = self._order_inputs_first(lock.op, drawn)
             self._check_others(lock.op, resources, exclusive_resource_access)
@@ -128,11 +127,6 @@ class CriticalSection:
                     f"{other.op.name}), one of which requested exclusive resource access; exclusive_resource_access=False lets both have them."
                 )
         executions.append(_Execution(lock_op, self._handle, resources, exclusive))
-
-
-def _drawn_result(item):
-    """What fn gives as something that can be waited for."""
-    return item if isinstance(item, Operation) else convert_to_tensor(item)
 
 
 def _again(item):

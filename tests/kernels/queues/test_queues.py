@@ -187,3 +187,9 @@ def test_padding_queues_of_one_name_have_shapes_that_go_together():
     assert two(tf.PaddingFIFOQueue, of(None), of(3)) == [0, 0]
     with pytest.raises(tf.errors.InvalidArgumentError, match="another shapes"):
         two(tf.PaddingFIFOQueue, of(None), of(None, 3))
+
+
+def test_an_element_has_all_components(sess):
+    queue = tf.FIFOQueue(3, [tf.int32, tf.int32])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 components, but 1"):
+        sess.run(queue.enqueue(fed(1)))

@@ -238,3 +238,30 @@ def test_what_a_branch_hands_over_stands_before_what_its_loops_keep():
     names = [n.name for n in tf.get_default_graph()._get_function(op.get_attr("else_branch").name).definition.node_def]
     assert names.index("OptionalFromValue") < next(i for i, n in enumerate(names) if "accumulator" in n)
     np.testing.assert_allclose(run(dx), np.cos(16.0) * 32.0, rtol=1e-5)
+
+
+def test_gradients_of_rows_stay_slices():
+    x, taken = tf.constant([1.0, 2.0, 3.0]), tf.placeholder(tf.bool, [])
+    y = tf.cond(taken, lambda: tf.gather(x, [0, 2]), lambda: tf.gather(x, [1, 1]))
+    (dx,) = tf.gradients(y, x)
+    assert isinstance(dx, tf.IndexedSlices)
+    assert run(dx.indices, {taken: True}).tolist() == [0, 2]
+    assert run(dx.indices, {taken: False}).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "other, expected", [(lambda x: x[:1], [1.0, 0.0, 0.0]), (lambda x: tf.constant([1.0]), [0.0, 0.0, 0.0])]
+)
+def test_a_dense_gradient_beside_slices_is_slices_of_all_rows(other, expected):
+    x = tf.constant([1.0, 2.0, 3.0])
+    for order in (1, -1):
+        branches = [lambda: tf.gather(x, tf.constant([1], tf.int64)), lambda: other(x)][::order]
+        (dx,) = tf.gradients(tf.cond(tf.constant(order == -1), *branches), x)
+        values, indices, _ = run(dx)
+        assert values.tolist() == expected and indices.tolist() == [0, 1, 2]
+
+
+def test_branches_must_return_something():
+    for nothing in (lambda: None, lambda: [], lambda: ()):
+        with pytest.raises(IndexError, match="return nothing"):
+            tf.cond(tf.constant(True), nothing, nothing)

@@ -172,3 +172,33 @@ def test_a_loop_that_is_differentiated_says_how_many_outputs_it_has():
     assert "_num_original_outputs" not in loop.node_def.attr
     tf.gradients(dx, x)
     assert loop.get_attr("_num_original_outputs") == len(loop.outputs)
+
+
+def test_tapes_go_back_through_arrays_that_loops_read():
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        squares = tf.map_fn(lambda v: v * v, x)
+        products = tf.scan(lambda a, v: a * v, x)
+    assert run(tape.gradient(squares, x)).tolist() == [2.0, 4.0, 6.0]
+    assert run(tape.gradient(products, x)).tolist() == [9.0, 4.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "condition, body",
+    [
+        (lambda i: [i < 3, i < 2], lambda i: i + 1),
+        (lambda i: None, lambda i: i + 1),
+        (lambda i: i < 3, lambda i: None),
+    ],
+)
+def test_one_condition_and_a_value_for_each_variable(condition, body):
+    with pytest.raises(AssertionError):
+        tf.while_loop(condition, body, [0])
+
+
+def test_the_limit_of_rounds_is_an_int32():
+    with pytest.raises(TypeError):
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=2.5)
+    with pytest.raises(ValueError):
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=tf.constant(2, tf.int64))

@@ -13,6 +13,8 @@ def test_tables_from_files(tmp_path):
     (tmp_path / "v").write_bytes(b"the\nquick\r\nfox")
     (tmp_path / "p").write_bytes(b"red\t5\nblue\t6\n")
     (tmp_path / "e").write_bytes(b"")
+    gap = str(tmp_path / "g")
+    (tmp_path / "g").write_bytes(b"a\n\nb\n")
     ids = lookup.index_table_from_file(vocabulary, num_oov_buckets=1)
     words = lookup.index_to_string_table_from_file(vocabulary, vocab_size=2)
     columns = lookup.HashTable(lookup.TextFileInitializer(pairs, tf.string, 0, tf.int64, 1), 0)
@@ -29,6 +31,8 @@ def test_tables_from_files(tmp_path):
             (initializer(pairs, tf.string, 1, tf.int64, 0), tf.errors.InvalidArgumentError),
             (initializer(pairs, tf.string, 0, tf.int64, 7), tf.errors.InvalidArgumentError),
             (lookup.TextFileIdTableInitializer(empty), tf.errors.OutOfRangeError),
+            (lookup.TextFileIdTableInitializer(gap), tf.errors.InvalidArgumentError),
+            (initializer(vocabulary, tf.string, -2, tf.int64, -1, delimiter="ab"), tf.errors.InvalidArgumentError),
         ]:
             with pytest.raises(error):
                 sess.run(lookup.HashTable(made, -1).init)

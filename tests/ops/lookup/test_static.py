@@ -90,3 +90,15 @@ def test_a_static_table_says_that_it_can_not_be_changed():
         for change in (insert, remove):
             with pytest.raises(tf.errors.InvalidArgumentError, match="can't be changed"):
                 sess.run(change)
+
+
+def test_the_classes_of_tensorflow_1():
+    table = lookup.index_table_from_tensor(["a", "b"])
+    assert type(table).__name__ == tf.lookup.StaticHashTable.__name__ == "StaticHashTableV1"
+    assert isinstance(table, tf.compat.v2.lookup.StaticHashTable)
+
+
+def test_the_shape_of_what_a_dense_table_exports():
+    table = lookup.MutableDenseHashTable(tf.int64, tf.float32, default_value=[0.0, 0.0], empty_key=0, deleted_key=-1)
+    keys, values = table.export()
+    assert keys.shape.as_list() == [None] and values.shape.as_list() == [None, 2]

@@ -107,3 +107,10 @@ def test_one_that_all_may_use(generator, monkeypatch):
     monkeypatch.setattr(generators, "_global", [])
     tf.random.experimental.set_global_generator(generator)
     assert tf.random.experimental.get_global_generator() is generator
+
+
+def test_a_state_has_as_many_numbers_as_the_algorithm_takes():
+    with pytest.raises(ValueError):
+        tf.random.experimental.Generator.from_state([1, 2], 1)
+    with pytest.raises(ValueError):
+        tf.random.experimental.Generator.from_seed(1).reset([1, 2, 3, 4])

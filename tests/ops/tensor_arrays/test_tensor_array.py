@@ -39,3 +39,12 @@ def test_a_write_that_cannot_fit_is_refused(index, shape):
     array, flow = tf.raw_ops.TensorArrayV3(size=3, dtype=tf.float32, element_shape=[2, 5])
     with pytest.raises(ValueError, match="TensorArrayWriteV3"):
         tf.raw_ops.TensorArrayWriteV3(handle=array, index=index, value=tf.ones(shape), flow_in=flow)
+
+
+def test_sizes_and_lengths_of_other_ranks_are_refused():
+    with pytest.raises(ValueError):
+        tf.TensorArray(tf.float32, size=[1])
+    with pytest.raises(ValueError):
+        tf.TensorArray(tf.float32, 3).split([1.0, 2.0, 3.0], [[1]])
+    with pytest.raises(ValueError):
+        tf.TensorArray(tf.float32, 3).scatter([0, 1], [1.0])

@@ -3,4 +3,4 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.ops.lookup.static import InitializableLookupTableBase as InitializableLookupTableBaseV1
-from everflow.ops.lookup.static import StaticVocabularyTable as StaticVocabularyTableV1
+from everflow.ops.lookup.static import StaticVocabularyTableV1
