@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import random
 import time
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     )
     from everflow.framework.op_defs import OpDef
 
-_ENGINE = Engine()
+# A function lives while something does that can call it: a trace, a body with a call in it, a dataset.
+_ENGINE = Engine(functions=weakref.WeakValueDictionary())
 # Called after each operation: (op type, inputs, attributes, outputs, name).
 execution_callbacks: list[Callable[..., None]] = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {
@@ -269,9 +271,15 @@ class EagerGraph(Graph):
         _ENGINE.keep_constant(key, tensor)
         return tensor
 
+    def _learn_function(self, function: GraphFunctionLike) -> None:
+        """Let operations call a function; the one that they knew by its name may be gone at any moment."""
+        if self._functions.get(function.name) is not function:
+            self._add_function(function)
+
     def _add_function(self, function: GraphFunctionLike) -> None:
         _ENGINE.forget(function.name)
         super()._add_function(function)
+        _ENGINE.follow(function)
 
     # --- names and scopes mean little here -----------------------------------------------------
 

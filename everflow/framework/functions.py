@@ -61,7 +61,8 @@ class FuncGraph(Graph):
         self._captures: dict[Tensor, Tensor] = {}
         # Why a saved model can't hold it.
         self._saving_errors: set[str] = set()
-        self._functions = dict(outer_graph._functions)
+        # Executing eagerly there are those of the whole program: a body knows those that it calls.
+        self._functions = {} if outer_graph.executes else dict(outer_graph._functions)
         self._seed = outer_graph.seed
         self._container = outer_graph._container
         if collections is not None:
@@ -213,6 +214,8 @@ class GraphFunction:
         self.op_definition = op_def_protos.from_proto(definition.signature)
         self._library = library if library is not None else {}
         self._body: Body | None = None
+        # What runs it, once something does, by what keeps functions.
+        self.plans: dict[Any, Any] = {}
         # Its gradient, once a kernel has drawn it.
         self.derivative = None
 
@@ -234,8 +237,7 @@ class GraphFunction:
     def add_to_graph(self, graph: Graph) -> None:
         """Let nodes of a graph call this function, and those it calls."""
         for function in [*self._library.values(), self]:
-            if not graph._is_function(function.name):
-                graph._add_function(function)
+            graph._learn_function(function)
 
 
 class DrawnFunction(GraphFunction):
