@@ -155,7 +155,8 @@ class EagerGraph(Graph):
         super().__init__()
         self._functions = _ENGINE.functions
         self._seeds: Any = None  # random.Random, once there is a seed
-        self._requested = HERE  # by `tf.device`
+        # By `tf.device`: a device of another task, or one of this task that is not its first.
+        self._requested = self._local = HERE
         # What a program sees as the default graph: the one before, or else one without operations.
         self.beside = Graph() if beside is None else beside
         self._collections = self.beside._collections
@@ -196,6 +197,10 @@ class EagerGraph(Graph):
                 if RECORDER.running:
                     RECORDER.record(op.name, definition.name, began, time.time_ns())
             op.outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
+            if PLACES.divided:
+                op._device = PLACES.within(self._local, definition.name, inputs)
+                for tensor in op.outputs:
+                    tensor._place = op._device
         if definition.name == "VarHandleOp":
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
@@ -222,7 +227,7 @@ class EagerGraph(Graph):
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the
         operation of others.
         """
-        if self._requested:
+        if self._requested or PLACES.divided:
             return structured_outputs(definition, make(args, None, kwargs))
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
@@ -252,7 +257,7 @@ class EagerGraph(Graph):
     def constant(self, value: Any, dtype: DTypeLike | None, make: Callable[[], EagerTensor]) -> EagerTensor:
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
         kind = type(value)
-        if self._requested:
+        if self._requested or self._local:
             return make()
         if (
             kind is int or kind is bool or kind is str or kind is float and value != 0.0
@@ -316,20 +321,24 @@ class EagerGraph(Graph):
     @contextlib.contextmanager
     def device(self, device_name_or_function: DeviceRequest) -> Iterator[None]:
         """A context whose operations run on this device, which may be another task's."""
-        before = self._requested
+        before = self._requested, self._local
         with super().device(device_name_or_function):
-            self._requested = PLACES.requested(self._device_stack)
+            self._requested, self._local = PLACES.requested(self._device_stack)
             try:
                 yield
             finally:
-                self._requested = before
+                self._requested, self._local = before
 
     def colocate_with(  # type: ignore[override]  # a context that may do nothing
         self, op: Any, ignore_existing: bool = False
     ) -> AbstractContextManager[None]:
         """A context whose operations run where a variable or tensor is."""
         there = getattr(getattr(op, "handle", op), "device", None)
-        return self.device(there) if there and PLACES.connection is not None else contextlib.nullcontext()
+        return (
+            self.device(there)
+            if there and (PLACES.connection is not None or PLACES.divided)
+            else contextlib.nullcontext()
+        )
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Nothing to prevent: no session feeds what has run already."""

@@ -198,7 +198,12 @@ class _Served(types.ModuleType):
         that would hide a function of Python's, unless TensorFlow's does (`math_ops.abs`).
         """
         sources = [source for source in self._sources if source != "."] or self._sources
-        found = {name for module in _load_all(sources) for name in dir(module) if not name.startswith("_")}
+        found = {
+            name
+            for module in _load_all(sources)
+            for name in dir(module)
+            if not name.startswith("_") and not (module is everflow and (name == "contrib" or _is_of_the_house(name)))
+        }
         return sorted(found - set(dir(builtins)) | (found & _HIDES_BUILTINS.get(self._path, set())))
 
     def __dir__(self):
