@@ -153,7 +153,7 @@ class EagerGraph(Graph):
 
     def __init__(self, beside: Graph | None = None) -> None:
         super().__init__()
-        self._functions = _ENGINE.functions
+        self._functions = _ENGINE.functions  # type: ignore[assignment]  # used as a dict is
         self._seeds: Any = None  # random.Random, once there is a seed
         # By `tf.device`: a device of another task, or one of this task that is not its first.
         self._requested = self._local = HERE
@@ -200,7 +200,7 @@ class EagerGraph(Graph):
             if PLACES.divided:
                 op._device = PLACES.within(self._local, definition.name, inputs)
                 for tensor in op.outputs:
-                    tensor._place = op._device
+                    tensor._place = op._device  # type: ignore[attr-defined]  # all are eager
         if definition.name == "VarHandleOp":
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():

@@ -99,7 +99,11 @@ class Places:
         """The device of this task for an operation on these inputs, where `local` is asked for: that of a resource
         among them; functions may take resources of several.
         """
-        return local if op_type in _CALLS else next((t._place for t in inputs if t._dtype in WITHOUT_ARRAYS), local)
+        return (
+            local
+            if op_type in _CALLS
+            else next((t._place for t in inputs if t._dtype in WITHOUT_ARRAYS and isinstance(t, EagerTensor)), local)
+        )
 
     def of(self, requested: str, inputs: Sequence[Tensor]) -> str:
         """The place of an operation on these inputs: resources and variants are used where they are."""

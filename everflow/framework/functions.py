@@ -6,7 +6,7 @@ A body is drawn in a `FuncGraph`, written as a FunctionDef, and read back into a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from everflow.framework import attributes, builder, errors, op_def_protos, op_defs
@@ -203,7 +203,7 @@ class GraphFunction:
     def __init__(
         self,
         definition: function_pb2.FunctionDef,
-        library: dict[str, Any] | None = None,
+        library: MutableMapping[str, Any] | None = None,
         gradient_name: str = "",
         python_grad_func: Callable[..., Any] | None = None,
     ) -> None:
@@ -374,7 +374,7 @@ def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
 
 def body_of(
     function: function_pb2.FunctionDef,
-    library: dict[str, Any],
+    library: MutableMapping[str, Any],
     attrs: Mapping[str, attr_value_pb2.AttrValue] | None = None,
     handle_data: Iterable[Any] = (),
     shapes: Iterable[ShapeLike] | None = None,

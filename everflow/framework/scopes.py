@@ -359,7 +359,9 @@ def device(device_name_or_function: DeviceRequest) -> AbstractContextManager[Non
     graph = get_default_graph()
     if graph.executes and device_name_or_function is not None and not isinstance(device_name_or_function, str):
         if callable(device_name_or_function):
-            raise RuntimeError("Executing eagerly there are no operations for a device function to look at: give a name.")
+            raise RuntimeError(
+                "Executing eagerly there are no operations for a device function to look at: give a name."
+            )
         raise ValueError(f"Executing eagerly a device is given by its name, not as {device_name_or_function!r}")
     return graph.device(device_name_or_function)
 
