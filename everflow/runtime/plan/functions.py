@@ -162,7 +162,7 @@ class Functions:
         self._graph, self._state, self._compile, self._lock = graph, state, compile_body, lock
         self._plain = plain
         # What was made of each function, by what was asked for. Where functions come and go, as those of a program that
-        # executes eagerly do, each has it itself: a plan refers to the function's graph, so it would keep what it is of.
+        # executes eagerly do, each has it itself: a plan refers to the graph of its function, so it would keep that.
         self._made: dict[str, dict[Hashable, Any]] = {}
         self._come_and_go = not isinstance(graph._functions, dict)
         self._all: weakref.WeakSet[PlannedFunction] = weakref.WeakSet()  # that others share
