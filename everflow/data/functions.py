@@ -45,6 +45,7 @@ class StructuredFunction:
         made = define(
             drawn, unique_name(f"__inference_{name}"), graph, argument_names=[f"args_{i}" for i in range(len(inputs))]
         )
+        self._made = made  # executing eagerly, functions live as long as somebody keeps them
         self.attr = call_attr(made.name)
 
     def _called(self, element) -> list[Tensor]:

@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import random
 import time
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     )
     from everflow.framework.op_defs import OpDef
 
-_ENGINE = Engine()
+# A function lives while something does that can call it: a trace, a body with a call in it, a dataset.
+_ENGINE = Engine(functions=weakref.WeakValueDictionary())
 # Called after each operation: (op type, inputs, attributes, outputs, name).
 execution_callbacks: list[Callable[..., None]] = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {
@@ -168,9 +170,10 @@ class EagerGraph(Graph):
 
     def __init__(self, beside: Graph | None = None) -> None:
         super().__init__()
-        self._functions = _ENGINE.functions
+        self._functions = _ENGINE.functions  # type: ignore[assignment]  # used as a dict is
         self._seeds: Any = None  # random.Random, once there is a seed
-        self._requested = HERE  # by `tf.device`
+        # By `tf.device`: a device of another task, or one of this task that is not its first.
+        self._requested = self._local = HERE
         # What a program sees as the default graph: the one before, or else one without operations.
         self.beside = Graph() if beside is None else beside
         self._collections = self.beside._collections
@@ -211,6 +214,10 @@ class EagerGraph(Graph):
                 if RECORDER.running:
                     RECORDER.record(op.name, definition.name, began, time.time_ns())
             op.outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
+            if PLACES.divided:
+                op._device = PLACES.within(self._local, definition.name, inputs)
+                for tensor in op.outputs:
+                    tensor._place = op._device  # type: ignore[attr-defined]  # all are eager
         if definition.name == "VarHandleOp":
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
@@ -237,7 +244,7 @@ class EagerGraph(Graph):
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the
         operation of others.
         """
-        if self._requested:
+        if self._requested or PLACES.divided:
             return structured_outputs(definition, make(args, None, kwargs))
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
@@ -268,7 +275,7 @@ class EagerGraph(Graph):
 
     def constant(self, value: Any, dtype: DTypeLike | None, make: Callable[[], EagerTensor]) -> EagerTensor:
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
-        if self._requested:
+        if self._requested or self._local:
             return make()
         small = _small_key(value)
         if type(value) is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
@@ -283,9 +290,15 @@ class EagerGraph(Graph):
         _ENGINE.keep_constant(key, tensor)
         return tensor
 
+    def _learn_function(self, function: GraphFunctionLike) -> None:
+        """Let operations call a function; the one that they knew by its name may be gone at any moment."""
+        if self._functions.get(function.name) is not function:
+            self._add_function(function)
+
     def _add_function(self, function: GraphFunctionLike) -> None:
         _ENGINE.forget(function.name)
         super()._add_function(function)
+        _ENGINE.follow(function)
 
     # --- names and scopes mean little here -----------------------------------------------------
 
@@ -322,20 +335,24 @@ class EagerGraph(Graph):
     @contextlib.contextmanager
     def device(self, device_name_or_function: DeviceRequest) -> Iterator[None]:
         """A context whose operations run on this device, which may be another task's."""
-        before = self._requested
+        before = self._requested, self._local
         with super().device(device_name_or_function):
-            self._requested = PLACES.requested(self._device_stack)
+            self._requested, self._local = PLACES.requested(self._device_stack)
             try:
                 yield
             finally:
-                self._requested = before
+                self._requested, self._local = before
 
     def colocate_with(  # type: ignore[override]  # a context that may do nothing
         self, op: Any, ignore_existing: bool = False
     ) -> AbstractContextManager[None]:
         """A context whose operations run where a variable or tensor is."""
         there = getattr(getattr(op, "handle", op), "device", None)
-        return self.device(there) if there and PLACES.connection is not None else contextlib.nullcontext()
+        return (
+            self.device(there)
+            if there and (PLACES.connection is not None or PLACES.divided)
+            else contextlib.nullcontext()
+        )
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Nothing to prevent: no session feeds what has run already."""

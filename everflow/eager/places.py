@@ -1,4 +1,5 @@
-"""Where eager operations run: here, or on another task of a cluster that the program is connected to.
+"""Where eager operations run: here, on one of the devices that the CPU was divided into or on the only one, or on
+another task of a cluster that the program is connected to.
 
 An operation runs where a resource is that it takes, else where `tf.device` says. What it gives stays there, as a
 `RemoteTensor`, and comes here when it is looked at or used by an operation here.
@@ -69,9 +70,13 @@ class Places:
 
     def __init__(self) -> None:
         self.connection: Connection | None = None
+        # Whether any operation was asked to run on another device of this task than its first one.
+        self.divided = False
 
-    def requested(self, stack: Iterable[DeviceScope]) -> str:
-        """The place that `tf.device` scopes ask for: HERE, or the name of a device of another task."""
+    def requested(self, stack: Iterable[DeviceScope]) -> tuple[str, str]:
+        """The place that `tf.device` scopes ask for: HERE, or the name of a device of another task; and HERE or the
+        name of the device of this task, where that is not its first one.
+        """
         name = ""
         for entry, _, _ in reversed(list(stack)):
             if entry is None:
@@ -79,14 +84,26 @@ class Places:
             if not callable(entry) and entry:
                 name = devices.merged_name(entry, name)
         spec = devices.DeviceSpec.from_string(name)
-        if spec.job is None and spec.task is None:
-            return HERE
         here = devices.DeviceSpec.from_string(PROCESS.task)
         spec = here.make_merged_spec(spec)
-        if spec.job == here.job and spec.task == here.task:
-            return HERE
         spec.device_type, spec.device_index = spec.device_type or "CPU", spec.device_index or 0
-        return spec.to_string()
+        if spec.job != here.job or spec.task != here.task:
+            return spec.to_string(), HERE
+        if spec.device_index == 0 or spec.device_type != "CPU" or spec.device_index >= _devices_here():
+            return HERE, HERE
+        self.divided = True
+        return HERE, spec.to_string()
+
+    @staticmethod
+    def within(local: str, op_type: str, inputs: Sequence[Tensor]) -> str:
+        """The device of this task for an operation on these inputs, where `local` is asked for: that of a resource
+        among them; functions may take resources of several.
+        """
+        return (
+            local
+            if op_type in _CALLS
+            else next((t._place for t in inputs if t._dtype in WITHOUT_ARRAYS and isinstance(t, EagerTensor)), local)
+        )
 
     def of(self, requested: str, inputs: Sequence[Tensor]) -> str:
         """The place of an operation on these inputs: resources and variants are used where they are."""
@@ -127,6 +144,10 @@ class Places:
         for value in made:
             value.destroys = value.dtype.name == "resource" and not inputs
         return [RemoteTensor(value, connection) for value in made]
+
+
+def _devices_here() -> int:
+    return len(PROCESS.logical_devices("CPU"))
 
 
 def _there(connection: Connection, tensor: Tensor, place: str) -> RemoteValue | tuple[Value, DType]:

@@ -45,6 +45,8 @@ class EagerTensor(Tensor):
     """
 
     is_eager = True
+    # The device whose operation made it, where that is not the first of this task.
+    _place = ""
 
     def __init__(self, value: Value, dtype: dtypes.DType) -> None:
         self._value = value
@@ -86,12 +88,12 @@ class EagerTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return f"{PROCESS.task}/device:CPU:0"
+        return self._place or f"{PROCESS.task}/device:CPU:0"
 
     @property
     def backing_device(self) -> str:
         """The device whose memory holds it."""
-        return f"{PROCESS.task}/device:CPU:0"
+        return self.device
 
     def _no_graph(self, what: str) -> NoReturn:
         raise AttributeError(f"Tensor.{what} is meaningless when eager execution is enabled.")
@@ -192,8 +194,8 @@ class EagerTensor(Tensor):
     # --- where it is -------------------------------------------------------------------------
 
     def cpu(self) -> EagerTensor:
-        """Itself: its memory is the CPU's."""
-        return self
+        """The same on the first device of this task: itself, where it is there."""
+        return EagerTensor(self._value, self._dtype) if self._place else self
 
     def gpu(self, gpu_index: int = 0) -> NoReturn:
         """A copy in a GPU's memory; RuntimeError where there is none."""

@@ -6,7 +6,7 @@ A body is drawn in a `FuncGraph`, written as a FunctionDef, and read back into a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from everflow.framework import attributes, builder, errors, op_def_protos, op_defs
@@ -61,7 +61,8 @@ class FuncGraph(Graph):
         self._captures: dict[Tensor, Tensor] = {}
         # Why a saved model can't hold it.
         self._saving_errors: set[str] = set()
-        self._functions = dict(outer_graph._functions)
+        # Executing eagerly there are those of the whole program: a body knows those that it calls.
+        self._functions = {} if outer_graph.executes else dict(outer_graph._functions)
         self._seed = outer_graph.seed
         self._container = outer_graph._container
         if collections is not None:
@@ -202,7 +203,7 @@ class GraphFunction:
     def __init__(
         self,
         definition: function_pb2.FunctionDef,
-        library: dict[str, Any] | None = None,
+        library: MutableMapping[str, Any] | None = None,
         gradient_name: str = "",
         python_grad_func: Callable[..., Any] | None = None,
     ) -> None:
@@ -213,6 +214,8 @@ class GraphFunction:
         self.op_definition = op_def_protos.from_proto(definition.signature)
         self._library = library if library is not None else {}
         self._body: Body | None = None
+        # What runs it, once something does, by what keeps functions.
+        self.plans: dict[Any, Any] = {}
         # Its gradient, once a kernel has drawn it.
         self.derivative = None
 
@@ -234,8 +237,7 @@ class GraphFunction:
     def add_to_graph(self, graph: Graph) -> None:
         """Let nodes of a graph call this function, and those it calls."""
         for function in [*self._library.values(), self]:
-            if not graph._is_function(function.name):
-                graph._add_function(function)
+            graph._learn_function(function)
 
 
 class DrawnFunction(GraphFunction):
@@ -372,7 +374,7 @@ def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
 
 def body_of(
     function: function_pb2.FunctionDef,
-    library: dict[str, Any],
+    library: MutableMapping[str, Any],
     attrs: Mapping[str, attr_value_pb2.AttrValue] | None = None,
     handle_data: Iterable[Any] = (),
     shapes: Iterable[ShapeLike] | None = None,

@@ -418,6 +418,11 @@ class Graph(GraphScopes):
     def _get_function(self, name: str | bytes) -> GraphFunctionLike | None:
         return self._functions.get(name.decode() if isinstance(name, bytes) else name)
 
+    def _learn_function(self, function: GraphFunctionLike) -> None:
+        """Let nodes of this graph call a function, unless they know one of its name."""
+        if function.name not in self._functions:
+            self._add_function(function)
+
     def _add_function(self, function: GraphFunctionLike) -> None:
         """Let nodes of this graph call a function (an object with `name`, `definition` and `op_definition`)."""
         self._check_not_finalized()

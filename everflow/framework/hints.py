@@ -59,6 +59,7 @@ class GraphFunctionLike(Protocol):
     definition: function_pb2.FunctionDef
     op_definition: Any
     gradient_name: str
+    plans: dict[Any, Any]
 
 
 class ControlFlowContext(Protocol):

@@ -341,10 +341,14 @@ def device(device_name_or_function: DeviceRequest) -> AbstractContextManager[Non
 
     Args:
         device_name_or_function: A name such as `/cpu:0`, a function of an operation that returns one, or None for no
-            wish.
+            wish. Executing eagerly, a name or None.
 
     Returns:
         A context manager.
+
+    Raises:
+        RuntimeError: For a function, when executing eagerly.
+        ValueError: For anything but a name, when executing eagerly.
 
     Example:
         >>> with tf.device("/cpu:0"):
@@ -352,7 +356,14 @@ def device(device_name_or_function: DeviceRequest) -> AbstractContextManager[Non
         >>> c.device
         '/device:CPU:0'
     """
-    return get_default_graph().device(device_name_or_function)
+    graph = get_default_graph()
+    if graph.executes and device_name_or_function is not None and not isinstance(device_name_or_function, str):
+        if callable(device_name_or_function):
+            raise RuntimeError(
+                "Executing eagerly there are no operations for a device function to look at: give a name."
+            )
+        raise ValueError(f"Executing eagerly a device is given by its name, not as {device_name_or_function!r}")
+    return graph.device(device_name_or_function)
 
 
 def innermost_device() -> DeviceRequest:

@@ -200,8 +200,12 @@ class _Served(types.ModuleType):
         sources = [source for source in self._sources if source != "."] or self._sources
         if sources == ["."] and (below := _modules_in(self._path)):
             return below
-        found = {name for module in _load_all(sources) for name in dir(module) if not name.startswith("_")}
-        found = {name for name in found if "." not in sources or not _is_of_the_house(name)}
+        found = {
+            name
+            for module in _load_all(sources)
+            for name in dir(module)
+            if not name.startswith("_") and not (module is everflow and (name == "contrib" or _is_of_the_house(name)))
+        }
         return sorted(found - set(dir(builtins)) | (found & _HIDES_BUILTINS.get(self._path, set())))
 
     def __dir__(self):

@@ -8,7 +8,8 @@ import copy
 import functools
 import itertools
 import weakref
-from collections.abc import Hashable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Hashable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from everflow.framework import errors
@@ -42,8 +43,8 @@ _UNKNOWN = TensorShape(None)
 class _Functions:
     """Stands for the graph whose functions a session's state looks up."""
 
-    def __init__(self) -> None:
-        self._functions: dict[str, Any] = {}
+    def __init__(self, functions: MutableMapping[str, Any]) -> None:
+        self._functions = functions
         self.version = 0
 
 
@@ -59,11 +60,23 @@ class Engine:
     TensorFlow.
     """
 
-    def __init__(self, device_names: list[str] | None = None, resources: ResourceStore | None = None) -> None:
-        """`device_names` are those of a task in a cluster; `resources` what engines of that task share."""
-        self._owner = _Functions()
+    def __init__(
+        self,
+        device_names: list[str] | None = None,
+        resources: ResourceStore | None = None,
+        functions: MutableMapping[str, Any] | None = None,
+    ) -> None:
+        """`device_names` are those of a task in a cluster; `resources` what engines of that task share; `functions`
+        where the functions are that operations call by name.
+        """
+        self._owner = _Functions({} if functions is None else functions)
         self._device_names, self._resources = device_names, resources
         self._bindings: dict[Hashable, BoundOperation] = {}
+        # Name of a function → keys of what is kept of calls of it.
+        self._keys: defaultdict[str, list[Hashable]] = defaultdict(list)
+        # Names of functions that nobody can call any more. Python may notice at any moment, in any thread; what was
+        # compiled for them goes when an operation runs next.
+        self._gone: deque[str] = deque()
         # Kind of call (see `EagerGraph.call`) → what runs it.
         self.calls: dict[Hashable, BoundOperation] = {}
         # Python value and dtype → (kernel value, DType).
@@ -86,14 +99,33 @@ class Engine:
         return threads.allowed(self._executor.config)
 
     @property
-    def functions(self) -> dict[str, Any]:
+    def functions(self) -> MutableMapping[str, Any]:
         """Name → function; graphs of all threads share it."""
         return self._owner._functions
 
+    def follow(self, function: Any) -> None:
+        """Forget what was compiled for a function when that is gone."""
+        weakref.finalize(function, self._gone.append, function.name).atexit = False
+
     def forget(self, name: str) -> None:
-        """A function is defined anew: what was compiled for that name goes."""
+        """A function is defined anew, or gone: what was compiled for that name goes."""
+        for key in self._keys.pop(name, ()):
+            self._bindings.pop(key, None)
+            self.calls.pop(key, None)
         if "_executor" in vars(self):
             self._executor.functions().forget(name)
+
+    def _forget_gone(self) -> None:
+        while self._gone:
+            name = self._gone.popleft()
+            if name not in self.functions:
+                self.forget(name)
+
+    def _keep(self, kept: dict[Hashable, BoundOperation], key: Hashable, bound: BoundOperation) -> None:
+        kept[key] = bound
+        for name in bound.called:
+            self._keys[name].append(key)
+        _forget_oldest(kept)
 
     def restart_random_streams(self) -> None:
         """Let random operations begin again, as setting the seed does."""
@@ -114,8 +146,7 @@ class Engine:
         """
         if definition.name not in _UNLIKE:
             bound = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
-            self.calls[key] = bound.with_constants(op.inputs, constants) if constants else bound
-            _forget_oldest(self.calls)
+            self._keep(self.calls, key, bound.with_constants(op.inputs, constants) if constants else bound)
 
     def bound(
         self,
@@ -125,6 +156,8 @@ class Engine:
         output_dtypes: Sequence[DType],
     ) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
+        if self._gone:
+            self._forget_gone()
         key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
             found = None if definition.name in _UNLIKE else self._bindings.get(key)
@@ -133,8 +166,7 @@ class Engine:
         if found is None:
             found = BoundOperation(self.state, definition, attrs, inputs, output_dtypes, self._threads)
             if definition.name not in _UNLIKE:
-                self._bindings[key] = found
-                _forget_oldest(self._bindings)
+                self._keep(self._bindings, key, found)
         return found
 
 
@@ -159,6 +191,8 @@ class BoundOperation:
     ) -> None:
         self.attrs = attrs
         self.dtypes = list(output_dtypes)
+        # The functions that it calls, by name.
+        self.called = [value.name for value in attrs.values() if isinstance(value, NameAttrList)]
         self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
         # (position, value) of inputs that calls of this kind have in common.
         self.constants: list[tuple[int, Operand]] = []

@@ -195,7 +195,19 @@ class BaseSession:
         fed = feeding.flatten(self._graph, feed_dict) if feed_dict else {}
         wanted = FetchPlan(self, fetches)
         self._executor.extend()
+        pools = len(self._config.session_inter_op_thread_pool) if self._config is not None else 0
+        if options is not None and not -1 <= options.inter_op_thread_pool < max(pools, 1):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Invalid inter_op_thread_pool: {options.inter_op_thread_pool}; the session has {max(pools, 1)} (their "
+                "list is the config's session_inter_op_thread_pool).",
+            )
         return wanted.build(self._executor.run_with_options(wanted.elements, fed, options, run_metadata))
+
+    def _extend_graph(self) -> None:
+        """Take over what was added to the graph since the last run."""
+        self._executor.extend()
 
     def make_callable(
         self,
@@ -247,18 +259,21 @@ class BaseSession:
         simple = len(tensors) == len(feed_list)
         build, count = wanted.build, len(feed_list)
 
-        def call(*values: Any) -> Any:
-            if not simple or len(values) != count or self._closed or RECORDER.running:
-                return self.run(fetches, dict(zip(feed_list, values, strict=False)))
+        def call(*values: Any, **options: Any) -> Any:
+            if options or not simple or len(values) != count or self._closed or RECORDER.running:
+                return self.run(fetches, dict(zip(feed_list, values, strict=False)), **options)
             return build(run(values))
 
         return call
 
     def _make_callable_from_options(self, callable_options: config_pb2.CallableOptions) -> Callable[..., list[Any]]:
         """A function from a CallableOptions proto: `call(*feeds)` returns the list of fetched values."""
-        named = [self._graph.get_tensor_by_name(name) for name in callable_options.feed]
-        wanted = [self._graph.as_graph_element(name) for name in callable_options.fetch]
-        targets = [self._graph.get_operation_by_name(name) for name in callable_options.target]
+        try:
+            named = [self._graph.get_tensor_by_name(name) for name in callable_options.feed]
+            wanted = [self._graph.as_graph_element(name) for name in callable_options.fetch]
+            targets = [self._graph.get_operation_by_name(name) for name in callable_options.target]
+        except (KeyError, ValueError) as e:
+            raise errors.InvalidArgumentError(None, None, f"A callable of what the graph doesn't have: {e}") from None
         self._executor.extend()
         options = callable_options.run_options if callable_options.HasField("run_options") else None
 

@@ -6,7 +6,8 @@ import contextlib
 import copy
 import threading
 import time
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
@@ -103,7 +104,8 @@ class SessionState:
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()
         self.closed = renewed(threading.Event())
-        self.constants: dict[Operation, Any] = {}  # Const operation → kernel value; plans share them
+        # Const operation → kernel value; plans share them.
+        self.constants: MutableMapping[Operation, Any] = weakref.WeakKeyDictionary()
         self.private: dict[
             tuple[str, str], Any
         ] = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
@@ -147,7 +149,7 @@ class SessionState:
     def for_graph(self, graph: Graph, functions: Callable[[], Functions]) -> SessionState:
         """The same state for another graph that the session runs: parts of a graph that was cut over tasks."""
         other = copy.copy(self)
-        other.graph, other.constants, other._functions = graph, {}, functions
+        other.graph, other.constants, other._functions = graph, weakref.WeakKeyDictionary(), functions
         return other
 
     def close(self) -> None:

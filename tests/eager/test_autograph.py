@@ -54,3 +54,13 @@ def test_the_tape_follows_attributes():
         tape.watch(x)
         y = power(x, tf.constant(3))
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (27.0, 27.0)
+
+
+def test_zip_and_enumerate_take_datasets():
+    def products(a, b):
+        total = tf.constant(0, tf.int64)
+        for i, (x, y) in enumerate(zip(a, b)):
+            total += i * x * y
+        return total
+
+    assert tf.function(products)(tf.data.Dataset.range(3), tf.data.Dataset.range(4)).numpy() == 9

@@ -268,3 +268,10 @@ def test_arguments_of_ragged_forms_come_in_their_own_order():
         assert ragged_array_ops.size(ragged, tf.int64).dtype == tf.int64
         assert session.run(ragged_gather_ops.gather(ragged, [1], None, 0, 0, "rows")).to_list() == [[3]]
         assert session.run(ragged_gather_ops.gather_nd(ragged, [[0, 1]], 0, "one")).tolist() == [2]
+
+
+@pytest.mark.parametrize("package", ["ops", "framework", "training", "keras"])
+def test_packages_can_be_imported_with_a_star(package):
+    names: dict = {}
+    exec(f"from tensorflow.python.{package} import *", names)
+    assert "cli" not in names

@@ -357,13 +357,15 @@ class Dataset:
         self._make_blocks = blocks
         self.parts: list[Dataset] | None = None  # the datasets that one is joined of
         self.origin: Origin | None = None  # how it was made
+        self.functions: list[Any] = []  # the graph's functions that it calls
         self.asserts = False  # whether it, or one below it, says which datasets must come after it
         self.rewritten: dict[frozenset[str], Dataset] = {}  # what it is with some rewrites
         self.stage: Stage | None = None  # its place in a report on where time goes, if there is one
 
     def came_from(self, origin: Origin) -> None:
-        """Remember how it was made."""
+        """Remember how it was made, and keep the functions it calls."""
         self.origin = origin
+        self.functions = origin.functions()
         if stages.IS_WATCHING:
             stages.watched(self, origin.op_type, origin.inputs, origin.attributes)
         self.asserts = origin.op_type == "AssertNextDataset" or any(part.asserts for part in origin.sources())

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from everflow.protos.attr_value_pb2 import NameAttrList
+
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.data.datasets import Dataset
@@ -33,6 +35,15 @@ class Origin(NamedTuple):
         """What went in, one by one."""
         for value in self.inputs:
             yield from value if isinstance(value, list) else (value,)
+
+    def functions(self) -> list[Any]:
+        """The functions of the session's graph among its attributes."""
+        session = self.attributes.get("session")
+        if session is None:
+            return []
+        named = (value if isinstance(value, list) else [value] for value in self.attributes.values())
+        called = (value.name for values in named for value in values if isinstance(value, NameAttrList))
+        return [session.graph._functions.get(name) for name in called]
 
     def datasets(self) -> Iterator[Dataset]:
         """The datasets among them; also those that a function captured."""

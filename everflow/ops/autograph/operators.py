@@ -470,4 +470,27 @@ def _cast(value, dtype):
     return value if value.dtype.base_dtype == dtype else raw.Cast(x=value, DstT=dtype)
 
 
-_BUILTINS = {builtins.range: range_, builtins.len: len_, builtins.int: int_, builtins.float: float_}
+def _is_dataset(value):
+    return hasattr(value, "optionals") and hasattr(value, "zip")
+
+
+def zip_(*values, **options):
+    """`zip`, of datasets too."""
+    if values and all(map(_is_dataset, values)):
+        return values[0].zip(values)
+    return builtins.zip(*values, **options)
+
+
+def enumerate_(values, start=0):
+    """`enumerate`, of datasets too."""
+    return values.enumerate(start) if _is_dataset(values) else builtins.enumerate(values, start)
+
+
+_BUILTINS = {
+    builtins.range: range_,
+    builtins.len: len_,
+    builtins.int: int_,
+    builtins.float: float_,
+    builtins.zip: zip_,
+    builtins.enumerate: enumerate_,
+}

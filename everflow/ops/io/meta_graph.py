@@ -21,6 +21,7 @@ from everflow.framework.scopes import (
     get_from_proto_function,
     get_to_proto_function,
 )
+from everflow.ops.variables.options import strip_name_scope
 from everflow.ops.variables.variable import prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
@@ -124,8 +125,9 @@ def _fill(held, items, export_scope):
         names = [getattr(i, "name", None) for i in items]
         if any(not isinstance(n, str) for n in names):
             raise TypeError(f"{first!r} has no name that a file could hold")
-        scope = f"{export_scope}/" if export_scope else ""
-        held.node_list.value.extend(n[len(scope) :] for n in names if n.startswith(scope))
+        held.node_list.value.extend(
+            strip_name_scope(n, export_scope) for n in names if not export_scope or n.startswith(export_scope)
+        )
 
 
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, graph=None, export_scope=None,
@@ -231,8 +233,7 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
         chosen = _without_other_savers(chosen, saver_def)
     variables = {}
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=export_scope):
-        name = variable.name[len(export_scope) + 1 :] if export_scope else variable.name
-        variables[name] = variable
+        variables[strip_name_scope(variable.name, export_scope)] = variable
     meta = create_meta_graph_def(
         graph_def=chosen,
         graph=graph,
@@ -278,19 +279,21 @@ def _scoped(graph_def, scope, clear_devices, graph, unbound_name):
     prefix = f"{scope.rstrip('/')}/" if scope else ""
     unbound = []
     for node in graph_def.node:
-        if not node.name.startswith(prefix):
+        # As in TensorFlow, scopes and nodes beside it whose names begin like its own are written, too.
+        if scope and not node.name.startswith(scope):
             continue
         made = result.node.add()
         made.CopyFrom(node)
-        made.name = node.name[len(prefix) :]
+        made.name = strip_name_scope(node.name, scope)
         if clear_devices:
             made.device = ""
         if not prefix:
             continue
         for i, text in enumerate(node.input):
             source, _ = split_input(text)
-            if source.startswith(prefix):
-                made.input[i] = text.replace(prefix, "", 1)
+            if source.startswith(scope):
+                mark = "^" if text.startswith("^") else ""
+                made.input[i] = mark + strip_name_scope(text.removeprefix(mark), scope)
             else:
                 made.input[i] = _UNBOUND + text
                 unbound.append(made.input[i])

@@ -53,22 +53,28 @@ _HANDING_ON = frozenset(
     ]
     + ["TensorListScatterIntoExistingList"]
 )
+# Op → the one that began its list, by a weak reference: graphs live no longer for it.
 _begun_by: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def _beginning(handle):
     """The op that began a list, or another one where that can't be told."""
     op, passed = handle.op, []
-    while op not in _begun_by:
+    while (known := _begun_by.get(op, _unknown)()) is None:
         outside = _captured(op) if op.type == "Placeholder" else None
         if outside is None and op.type not in _HANDING_ON:
             break
         passed.append(op)
         op = op.inputs[0].op if outside is None else outside.op
-    op = _begun_by.get(op, op)
+    began = known or op
     for later in passed:
-        _begun_by[later] = op
-    return op
+        _begun_by[later] = weakref.ref(began)
+    return began
+
+
+def _unknown():
+    """What a reference to nothing gives."""
+    return None
 
 
 def _captured(op):

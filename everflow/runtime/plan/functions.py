@@ -7,7 +7,8 @@ those only that are reached.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 CALLS_ON_A_THREAD = 40
 # A recursion that comes here has no end.
 DEEPEST = 10_000
+_SHARED = "shared"
 
 
 class _Here(threading.local):
@@ -52,12 +54,13 @@ class PlannedFunction:
     def __init__(
         self,
         name: str,
-        function: GraphFunction | _Rewritten,
+        defined: Callable[[], GraphFunction | _Rewritten],
         state: SessionState,
         compile_body: Callable[..., Runnable],
         lock: AbstractContextManager[Any],
     ) -> None:
-        self._name, self._function = name, function
+        """`defined()` is the function: asked for when it is planned, so that this keeps none that nobody calls."""
+        self._name, self._defined = name, defined
         self._state, self._compile = state.for_function(), compile_body
         self._lock = lock
         self._plan: Runnable | None = None
@@ -90,8 +93,9 @@ class PlannedFunction:
     def _planned(self) -> Runnable:
         with self._lock:
             if self._plan is None:
-                inputs, outputs = self._function.body_tensors()
-                fetches = [*outputs, *self._function.body_controls()]
+                function = self._defined()
+                inputs, outputs = function.body_tensors()
+                fetches = [*outputs, *function.body_controls()]
                 self._count = len(outputs)
                 self._plan = self._compile(fetches, list(inputs), self._state, to_numpy=False)
             return self._plan
@@ -167,20 +171,25 @@ class Functions:
         """`plain`: none is rewritten."""
         self._graph, self._state, self._compile, self._lock = graph, state, compile_body, lock
         self._plain = plain
-        self._shared: dict[str, PlannedFunction] = {}
-        self._for_many: dict[tuple, Any] = {}  # what was made, by what was asked for
+        # What was made of each function, by what was asked for. Where functions come and go, as those of a program that
+        # executes eagerly do, each has it itself: a plan refers to the graph of its function, so it would keep that.
+        self._made: dict[str, dict[Hashable, Any]] = {}
+        self._come_and_go = not isinstance(graph._functions, dict)
+        self._all: weakref.WeakSet[PlannedFunction] = weakref.WeakSet()  # that others share
 
     def shared(self, name: str) -> PlannedFunction:
         """The function of that name; all who call it share its random streams."""
         with self._lock:
-            found = self._shared.get(name)
-            if found is None:
-                found = self._shared[name] = self.fresh(name)
-            return found
+            made = self._made_of(name)
+            if _SHARED not in made:
+                made[_SHARED] = self.fresh(name)
+                self._all.add(made[_SHARED])
+            return made[_SHARED]
 
     def fresh(self, name: str) -> PlannedFunction:
         """The function of that name, with random streams of its own."""
-        return self._planned(name, self._defined(name))
+        self._defined(name)  # or an error says that it isn't there
+        return PlannedFunction(name, lambda: self._defined(name), self._state, self._compile, self._lock)
 
     def for_many(
         self, name: str, captured: int, lists: tuple[bool, ...] = ()
@@ -190,11 +199,11 @@ class Functions:
         form of it. `lists`: which of its inputs are. A list is two values, those of all elements and their lengths.
         """
         with self._lock:
-            key = (name, captured, lists)
-            if key not in self._for_many:
+            key, made = (captured, lists), self._made_of(name)
+            if key not in made:
                 many = None if self._plain else for_many(self._defined(name), captured, lists)
-                self._for_many[key] = many and (self._planned(name, _Rewritten(many.body)), many.lists)
-            return self._for_many[key]
+                made[key] = many and (self._planned(name, _Rewritten(many.body)), many.lists)
+            return made[key]
 
     def apart(self, name: str, captured: int = 0) -> tuple[PlannedFunction, PlannedFunction] | None:
         """A function as two, with random streams of their own: the first draws the random numbers that the second takes
@@ -211,10 +220,10 @@ class Functions:
         draws any, after their inputs but the last `captured`. None where there is no such form of it.
         """
         with self._lock:
-            key = (name, captured, count)
-            if key not in self._for_many:
-                self._for_many[key] = None if self._plain else self._made_for_so_many(name, captured, count)
-            return self._for_many[key]
+            key, made = (captured, count), self._made_of(name)
+            if key not in made:
+                made[key] = None if self._plain else self._made_for_so_many(name, captured, count)
+            return made[key]
 
     def _made_for_so_many(self, name: str, captured: int, count: int) -> tuple[PlannedFunction, PlannedFunction] | None:
         function = self._defined(name)
@@ -240,17 +249,19 @@ class Functions:
         return self._planned(name, _Rewritten(seeded(self._defined(name), captured)))
 
     def forget(self, name: str) -> None:
-        """A function is defined anew: what was compiled for that name goes."""
+        """A function is defined anew, or gone: what was compiled for that name goes."""
         with self._lock:
-            self._shared.pop(name, None)
-            for key in [key for key in self._for_many if key[0] == name]:
-                del self._for_many[key]
+            self._made.pop(name, None)
 
     def restart_random_streams(self) -> None:
         """Let the random operations of all functions begin again."""
         with self._lock:
-            for function in self._shared.values():
+            for function in list(self._all):
                 function.restart_random_streams()
+
+    def _made_of(self, name: str) -> dict[Hashable, Any]:
+        function = self._graph._functions.get(name) if self._come_and_go else None
+        return self._made.setdefault(name, {}) if function is None else function.plans.setdefault(self, {})
 
     def _defined(self, name: str) -> Any:
         function: Any = self._graph._functions.get(name) or self._state.derivatives.get(name)
@@ -258,5 +269,5 @@ class Functions:
             raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
         return function
 
-    def _planned(self, name: str, function: GraphFunction | _Rewritten) -> PlannedFunction:
-        return PlannedFunction(name, function, self._state, self._compile, self._lock)
+    def _planned(self, name: str, function: _Rewritten) -> PlannedFunction:
+        return PlannedFunction(name, lambda: function, self._state, self._compile, self._lock)

@@ -150,3 +150,17 @@ def test_a_collection_is_written_with_other_contents():
     assert list(meta.collection_def["sizes"].int64_list.value)[-2:] == [2, 3]
     with pytest.raises(TypeError):
         add_collection_def(meta, "sizes", graph="no graph")
+
+
+def test_a_scope_is_written_with_what_begins_like_it():
+    """Siblings whose names begin alike are of it, too, as in TensorFlow; only names below it lose the scope."""
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0, name="part/a")
+        outside = tf.constant(2.0, name="other")
+        tf.Variable(outside, name="part2/v", use_resource=False)
+        tf.add_to_collection("kept", tf.identity(outside, name="part"))
+        meta, variables = export_scoped_meta_graph(export_scope="part", graph=graph)
+    names = [node.name for node in meta.graph_def.node]
+    assert names[0] == "a" and "part2/v" in names and "other" not in names
+    assert list(variables) == ["part2/v:0"]
+    assert list(meta.collection_def["kept"].node_list.value) == ["part:0"]

@@ -15,6 +15,7 @@ from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
 from everflow.eager.mode import ASYNC, SYNC, eager_mode
 from everflow.framework import devices as device_names
+from everflow.framework.errors import NotFoundError
 from everflow.framework.functions import GraphFunction
 from everflow.framework.scopes import (
     default_graphs,
@@ -100,6 +101,7 @@ class Context:
     def __init__(self, config: Any = None, device_policy: int | None = None, execution_mode: int | None = None) -> None:
         if execution_mode not in (None, SYNC, ASYNC):
             raise ValueError(f"execution_mode must be None, SYNC or ASYNC, not {execution_mode!r}")
+        self._added: dict[str, GraphFunction] = {}  # by `add_function_def`
 
     def device(self, name: Any) -> contextlib.AbstractContextManager[None]:
         """A context whose operations run on a device."""
@@ -241,7 +243,17 @@ class Context:
     def add_function_def(self, fdef: Any) -> None:
         """Let operations that run at once call a function, given by its FunctionDef."""
         graph = default_graphs.bottom if default_graphs.bottom.executes else get_default_graph()
-        GraphFunction(fdef, graph._functions).add_to_graph(graph)
+        function = GraphFunction(fdef, graph._functions)
+        self._added[function.name] = function  # graphs of what runs at once keep none
+        function.add_to_graph(graph)
+
+    def remove_function(self, name: str | bytes) -> None:
+        """Forget a function; NotFoundError where none of this name can be called."""
+        name = name.decode() if isinstance(name, bytes) else name
+        graph = default_graphs.bottom if default_graphs.bottom.executes else get_default_graph()
+        if graph._functions.pop(name, None) is None:
+            raise NotFoundError(None, None, f"Tried to remove a function that isn't there: {name}")
+        self._added.pop(name, None)
 
     def has_function(self, name: str | bytes) -> bool:
         """Whether a function of this name can be called here."""
