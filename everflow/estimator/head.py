@@ -95,12 +95,9 @@ class SpecMaker:
         with contextlib.ExitStack() as scopes:
             scopes.enter_context(name_scope(self.name, self._scope))
             logits = self._own_logits(logits)
-            predictions = self.predictions(logits)
+            predictions, outputs = self._told(features, mode, logits, labels)
             if mode == ModeKeys.PREDICT:
-                outputs = {
-                    **self._exports(features, logits, predictions),
-                    head.PREDICT_SERVING_KEY: PredictOutput(predictions),
-                }
+                outputs = {**outputs, head.PREDICT_SERVING_KEY: PredictOutput(predictions)}
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.loss(labels, logits, features, mode, regularization_losses)
             if mode == ModeKeys.EVAL:
@@ -109,8 +106,9 @@ class SpecMaker:
                     scopes.close()
                 metrics = self.update_metrics(metrics, features, logits, labels, regularization_losses)
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-            train_op = make_train_op(loss, **training)
         with name_scope(""):
+            with name_scope("training"):
+                train_op = make_train_op(loss, **training)
             summaries.scalar(self._key(MetricKeys.LOSS), loss)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 
@@ -180,9 +178,12 @@ class _CommonHead(SpecMaker):
             eval_metrics[baseline] = (accuracy_baseline((share, share))[0], no_op())
         return eval_metrics
 
-    def _exports(self, features, logits, predictions):
+    def _told(self, features, mode, logits, labels):
+        predictions = self.predictions(logits)
+        if mode != ModeKeys.PREDICT:
+            return predictions, {}
         default, others = self._outputs(predictions)
-        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
+        return predictions, {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
 
 
 def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops):
@@ -196,7 +197,7 @@ def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
         return optimizer.get_updates(loss, trainable_variables)[0]
 
     train_op = head.either_train_op(loss, optimizer, minimize, train_op_fn)
-    return group(train_op, *update_ops) if update_ops else train_op
+    return train_op if update_ops is None else group(train_op, *update_ops)
 
 
 def _takes(listed):
