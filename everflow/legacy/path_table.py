@@ -84,12 +84,14 @@ python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wra
 python.debug.lib      source_remote                      : debug.tracebacks
 python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
+python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
+                      collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
 python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
-python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
-                      collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
 python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions
+python.distribute     strategy_test_lib                  : legacy.inner.distribute.strategy_tests
+python.distribute     multi_worker_test_base             : legacy.inner.distribute.worker_tests
 python.distribute     single_loss_example                : legacy.inner.distribute.examples
 python.distribute     model_combinations                 : legacy.inner.distribute.simple_models
 python.distribute.model_collection simple_models model_collection_base : legacy.inner.distribute.simple_models
