@@ -119,10 +119,7 @@ class _CommonHead(SpecMaker):
     """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update` to the canned head of its kind."""
 
     def _check_reduction(self, loss_reduction):
-        if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
-            raise ValueError(
-                f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options."
-            )
+        check_reduction(loss_reduction)
 
     name = property(lambda self: self._name)
     loss_reduction = property(lambda self: self._loss_reduction)
@@ -142,12 +139,7 @@ class _CommonHead(SpecMaker):
         _, found = self._predictions(logits)
         if not keys:
             return found
-        unknown = [key for key in keys if key not in found]
-        if unknown:
-            raise ValueError(
-                f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include "
-                f"{list(found)}."
-            )
+        check_prediction_keys(keys, found)
         return {key: found[key] for key in keys}
 
     def metrics(self, regularization_losses=None):
@@ -186,14 +178,41 @@ class _CommonHead(SpecMaker):
         return predictions, {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
 
 
+def check_reduction(loss_reduction):
+    """ValueError for something else than a way to make one loss of many."""
+    if loss_reduction not in (Reduction.AUTO, Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
+        raise ValueError(
+            f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options."
+        )
+
+
+def check_prediction_keys(keys, known):
+    """ValueError for predictions that a head doesn't make."""
+    unknown = [key for key in keys if key not in known]
+    if unknown:
+        raise ValueError(
+            f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include {list(known)}."
+        )
+
+
+def check_keras_optimizer(optimizer):
+    """ValueError for an optimizer that is none of Keras's."""
+    if not hasattr(optimizer, "get_updates"):
+        raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
+
+
+def check_trainable_variables(trainable_variables):
+    """ValueError where a Keras optimizer isn't given a list of variables."""
+    if not isinstance(trainable_variables, (list, tuple)):
+        raise ValueError(f"trainable_variables must be a list of variables, not {trainable_variables}.")
+
+
 def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops):
     """The op of a training step, by a Keras optimizer or a function, and the update ops with it."""
 
     def minimize():
-        if not hasattr(optimizer, "get_updates"):
-            raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
-        if trainable_variables is None:
-            raise ValueError("trainable_variables cannot be None: a Keras optimizer wants a list of variables.")
+        check_keras_optimizer(optimizer)
+        check_trainable_variables(trainable_variables)
         return optimizer.get_updates(loss, trainable_variables)[0]
 
     train_op = head.either_train_op(loss, optimizer, minimize, train_op_fn)

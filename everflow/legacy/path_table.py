@@ -146,7 +146,9 @@ python.eager          graph_only_ops                     : legacy.inner.eager.gr
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental legacy.inner.tpu
-python.estimator      estimator model_fn                 : legacy.inner.estimator
+python.estimator      estimator model_fn early_stopping util : legacy.inner.estimator
+python.estimator      gc                                 : legacy.inner.estimator_exports
+python.estimator.head base_head head_utils               : estimator legacy.inner.estimator_public_heads
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
