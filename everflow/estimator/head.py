@@ -131,9 +131,7 @@ class _CommonHead(SpecMaker):
         with name_scope(None, "losses", (logits, labels)):
             logits = checked_logits(logits, self.logits_dimension)
             loss = self.create_loss(features or {}, mode, logits, labels).training_loss
-            if not regularization_losses:
-                return loss
-            return math.add_n([loss, math.add_n(regularization_losses)])
+            return with_regularization(loss, regularization_losses)
 
     def predictions(self, logits, keys=None):
         _, found = self._predictions(logits)
@@ -176,6 +174,11 @@ class _CommonHead(SpecMaker):
             return predictions, {}
         default, others = self._outputs(predictions)
         return predictions, {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
+
+
+def with_regularization(loss, regularization_losses):
+    """A loss with the sum of others added."""
+    return loss + math.add_n(regularization_losses) if regularization_losses else loss
 
 
 def check_reduction(loss_reduction):

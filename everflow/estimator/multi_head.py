@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.keys import MetricKeys
-from everflow.estimator.canned.multi_head import by_name, check_heads, merged_loss, merged_outputs, split_logits
-from everflow.estimator.head import Head, SpecMaker
+from everflow.estimator.canned.multi_head import by_name, check_heads, merged_outputs, split_logits, weighted
+from everflow.estimator.head import Head, SpecMaker, with_regularization
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.framework.scopes import name_scope
 from everflow.keras import metrics as keras_metrics
@@ -51,7 +51,8 @@ class MultiHead(SpecMaker, Head):
             head.loss(its_labels, its_logits, features, mode)
             for head, its_logits, its_labels in self._each(logits, labels)
         ]
-        return merged_loss(losses, self._head_weights, regularization_losses)
+        with name_scope(None, "merge_losses", losses):
+            return with_regularization(math.add_n(weighted(losses, self._head_weights)), regularization_losses)
 
     def predictions(self, logits, keys=None):
         logits = split_logits(logits, self._heads)
