@@ -20,7 +20,7 @@ from everflow.estimator.head import check_keras_optimizer as validate_v2_optimiz
 from everflow.estimator.head import check_reduction as validate_loss_reduction
 from everflow.estimator.head import check_trainable_variables as _check_trainable_variables
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import get_default_session, name_scope
 from everflow.legacy.inner.estimator_heads import (
     _get_weights_and_check_match_logits as get_weights_and_check_match_logits,
 )
@@ -29,6 +29,7 @@ from everflow.ops.io import summaries
 from everflow.ops.nn.weights import broadcast_weights
 from everflow.protos.summary_pb2 import Summary
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY as DEFAULT_SERVING_KEY
+from everflow.train.saver import Saver
 
 __all__ = [
     "DEFAULT_SERVING_KEY",
@@ -140,13 +141,11 @@ def binary_or_multi_class_head(
 def _initialize_variables(test_case: Any, scaffold: Any) -> None:
     """Run what a scaffold has for a new session, in the test's."""
     scaffold.finalize()
-    test_case.assertIsNone(scaffold.init_feed_dict)
-    test_case.assertIsNone(scaffold.init_fn)
-    scaffold.init_op.run()
-    scaffold.ready_for_local_init_op.eval()
-    scaffold.local_init_op.run()
-    scaffold.ready_op.eval()
-    test_case.assertIsNotNone(scaffold.saver)
+    test_case.assertEqual((None, None), (scaffold.init_feed_dict, scaffold.init_fn))
+    session = get_default_session()
+    for part in ("init_op", "ready_for_local_init_op", "local_init_op", "ready_op"):
+        session.run(getattr(scaffold, part))
+    test_case.assertIsInstance(scaffold.saver, Saver)
 
 
 def _assert_simple_summaries(

@@ -230,14 +230,10 @@ class IndependentWorkerTestBase(TestCase):
         super().tearDown()
 
     def _task_thread(self, task_fn, tf_config, executing_eagerly, *args, **kwargs):
-        with self._coord.stop_on_exception():
-            os.environ["TF_CONFIG"] = json.dumps(tf_config)
-            if executing_eagerly:
-                with context.eager_mode():
-                    task_fn(*args, **kwargs)
-            else:
-                with tf.Graph().as_default():
-                    task_fn(*args, **kwargs)
+        os.environ["TF_CONFIG"] = json.dumps(tf_config)
+        place = context.eager_mode() if executing_eagerly else tf.Graph().as_default()
+        with self._coord.stop_on_exception(), place:
+            task_fn(*args, **kwargs)
 
     def _run_task_in_thread(self, task_fn, cluster_spec, task_type, task_id, *args, **kwargs):
         """A thread that calls the function as a task of a cluster, or as a program without one if there is no type."""
