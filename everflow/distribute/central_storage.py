@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.distribute.aggregating import AggregatingVariable
 from everflow.distribute.mirrored import MirroredExtended
-from everflow.distribute.strategy import Strategy, StrategyExtended
+from everflow.distribute.strategy import Strategy, StrategyExtended, StrategyV2
 from everflow.distribute.values import devices_of, replace_in_collections, select_replica
 from everflow.framework import nest
 from everflow.framework.scopes import device
@@ -28,7 +28,13 @@ class CentralStorageStrategy(Strategy):
     """
 
     def __init__(self, compute_devices=None, parameter_device=None):
-        super().__init__(CentralExtended(self, compute_devices, parameter_device or _LOCAL))
+        StrategyV2.__init__(self, CentralExtended(self, compute_devices, parameter_device or _LOCAL))
+
+
+class CentralStorageStrategyV2(StrategyV2):
+    """`tf.compat.v2.distribute.experimental.CentralStorageStrategy`."""
+
+    __init__ = CentralStorageStrategy.__init__
 
 
 class ParameterServerStrategy(Strategy):
@@ -47,14 +53,20 @@ class ParameterServerStrategy(Strategy):
     def __init__(self, cluster_resolver=None):
         cluster = cluster_resolver.cluster_spec() if cluster_resolver is not None else None
         if cluster is None or not cluster.as_dict():
-            super().__init__(CentralExtended(self, None, _LOCAL))
+            StrategyV2.__init__(self, CentralExtended(self, None, _LOCAL))
             return
         task_type, task_id = cluster_resolver.task_type, cluster_resolver.task_id
         if task_type is None or task_id is None:
             raise ValueError(
                 f"With a `cluster_spec`, pass this task's `task_type` ({task_type}) and `task_id` ({task_id}), too"
             )
-        super().__init__(ClusterExtended(self, cluster, task_type, task_id))
+        StrategyV2.__init__(self, ClusterExtended(self, cluster, task_type, task_id))
+
+
+class ParameterServerStrategyV2(StrategyV2):
+    """`tf.compat.v2.distribute.experimental.ParameterServerStrategy`."""
+
+    __init__ = ParameterServerStrategy.__init__
 
 
 class CentralExtended(MirroredExtended):

@@ -8,6 +8,7 @@ import enum
 import itertools
 import threading
 import weakref
+from collections.abc import Callable
 
 from everflow.cluster.launchers import adopt_torchrun
 from everflow.cluster.server import Server
@@ -18,7 +19,7 @@ from everflow.distribute.input import InputContext
 from everflow.distribute.mirrored import MirroredExtended
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, reduced
 from everflow.distribute.reduction import mirrored_on
-from everflow.distribute.strategy import Strategy
+from everflow.distribute.strategy import Strategy, StrategyV2
 from everflow.distribute.values import DistributedValues, DistributedVariable, Mirrored, devices_of
 from everflow.framework import strategy_context
 from everflow.framework.composites import IndexedSlices
@@ -54,14 +55,22 @@ class MultiWorkerMirroredStrategy(Strategy):
         if cluster_resolver is None:
             adopt_torchrun()
             cluster_resolver = TFConfigClusterResolver()
-        super().__init__(CollectiveExtended(self, communication, cluster_resolver, _gpus))
+        StrategyV2.__init__(self, CollectiveExtended(self, communication, cluster_resolver, _gpus))
 
     def _input_context(self) -> InputContext:
         extended = self.extended
         return InputContext(extended.num_workers, extended.worker_index, self.num_replicas_in_sync)
 
     def update_config_proto(self, config_proto):
-        return self.extended.update_config_proto(super().update_config_proto(config_proto))
+        return self.extended.update_config_proto(StrategyV2.update_config_proto(self, config_proto))
+
+
+class MultiWorkerMirroredStrategyV2(StrategyV2):
+    """`tf.compat.v2.distribute.experimental.MultiWorkerMirroredStrategy`."""
+
+    __init__ = MultiWorkerMirroredStrategy.__init__
+    _input_context = MultiWorkerMirroredStrategy._input_context
+    update_config_proto = MultiWorkerMirroredStrategy.update_config_proto
 
 
 class CollectiveExtended(MirroredExtended):
@@ -118,11 +127,11 @@ class CollectiveExtended(MirroredExtended):
         if self.num_workers == 1:
             return "", made
         self.update_config_proto(made)
-        address = self._cluster.task_address(*self.task)
-        if address not in _servers:
-            _servers[address] = Server(self._cluster, *self.task, config=made)
+        server = server_at(
+            self._cluster.task_address(*self.task), lambda: Server(self._cluster, *self.task, config=made)
+        )
         made.isolate_session_state = True
-        return _servers[address].target, made
+        return server.target, made
 
     # --- variables ---------------------------------------------------------------------------
 
@@ -212,6 +221,13 @@ class CollectiveExtended(MirroredExtended):
 # --- the cluster ---------------------------------------------------------------------------------
 
 _servers: dict[str, Server] = {}  # by address: a process is one task, and its strategies share the server
+
+
+def server_at(address: str, start: Callable[[], Server]) -> Server:
+    """The server of this process at an address, started when it is asked for first."""
+    if address not in _servers:
+        _servers[address] = start()
+    return _servers[address]
 
 
 def _place(jobs: dict, task) -> tuple[int, int, str]:

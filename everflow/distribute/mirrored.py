@@ -15,7 +15,7 @@ from everflow.distribute import context
 from everflow.distribute.device_maps import full_device, map_of
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.distribute.reduction import CrossDeviceOps, ReductionToOneDevice, mirrored_on
-from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
+from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended, StrategyV2
 from everflow.distribute.values import (
     DistributedValues,
     DistributedVariable,
@@ -58,7 +58,13 @@ class MirroredStrategy(Strategy):
     """
 
     def __init__(self, devices=None, cross_device_ops=None):
-        super().__init__(MirroredExtended(self, devices, cross_device_ops))
+        StrategyV2.__init__(self, MirroredExtended(self, devices, cross_device_ops))
+
+
+class MirroredStrategyV2(StrategyV2):
+    """`tf.compat.v2.distribute.MirroredStrategy`."""
+
+    __init__ = MirroredStrategy.__init__
 
 
 class MirroredExtended(StrategyExtended):

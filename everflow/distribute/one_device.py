@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.distribute.device_maps import full_device
 from everflow.distribute.reduction import mirrored_on
-from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
+from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended, StrategyV2
 from everflow.distribute.values import devices_of
 from everflow.framework import nest
 from everflow.framework.scopes import device
@@ -24,7 +24,13 @@ class OneDeviceStrategy(Strategy):
     """
 
     def __init__(self, device):
-        super().__init__(OneDeviceExtended(self, device))
+        StrategyV2.__init__(self, OneDeviceExtended(self, device))
+
+
+class OneDeviceStrategyV2(StrategyV2):
+    """`tf.compat.v2.distribute.OneDeviceStrategy`."""
+
+    __init__ = OneDeviceStrategy.__init__
 
 
 class OneDeviceExtended(StrategyExtended):

@@ -47,7 +47,7 @@ class InputReplicationMode(enum.Enum):
     PER_WORKER = "PER_WORKER"
 
 
-class Strategy:
+class StrategyV2:
     """How variables and computations are spread over devices.
 
     Args:
@@ -57,6 +57,9 @@ class Strategy:
         >>> isinstance(tf.distribute.get_strategy(), tf.distribute.Strategy)
         True
     """
+
+    def __init_subclass__(cls):
+        cls.__name__ = cls.__name__.removesuffix("V2")  # what programs of TensorFlow 2 see
 
     _is_default = False
     _scale_loss_for_estimator = False
@@ -95,7 +98,7 @@ class Strategy:
             args = (input_iterator.get_next(),) if input_iterator is not None else ()
             return self.experimental_run_v2(fn, args=args)
 
-    def reduce(self, reduce_op, value, axis=None):
+    def reduce(self, reduce_op, value, axis):
         """The sum or mean of a value over the replicas, and along `axis` of each part where it is given."""
         reduce_op = as_reduce_op(reduce_op)
         if axis is not None:
@@ -170,6 +173,14 @@ class Strategy:
 
 def _like(value, parts: list):
     return type(value)(value.device_map, parts) if isinstance(value, DistributedValues) else parts[0]
+
+
+class Strategy(StrategyV2):
+    """`tf.distribute.Strategy`: that of TensorFlow 2, whose `reduce` may leave out the axis."""
+
+    def reduce(self, reduce_op, value, axis=None):
+        """The sum or mean of a value over the replicas, and along `axis` of each part where it is given."""
+        return super().reduce(reduce_op, value, axis)
 
 
 class StrategyExtended:

@@ -233,7 +233,7 @@ class _WatchingHook(SessionRunHook):
 class _StopWhen(_WatchingHook):
     """The chief's: asks the function and tells all others."""
 
-    def __init__(self, should_stop_fn, run_every_secs, run_every_steps):
+    def __init__(self, should_stop_fn, run_every_secs=60, run_every_steps=None):
         if not callable(should_stop_fn):
             raise TypeError("`should_stop_fn` must be callable.")
         self._should_stop_fn = should_stop_fn

@@ -430,6 +430,10 @@ class Estimator:
             )
 
 
+class EstimatorV2(Estimator):
+    """`tf.compat.v2.estimator.Estimator`: the same, and what the ready-made estimators of TensorFlow 2 are."""
+
+
 # --- parts ---------------------------------------------------------------------------------------
 
 

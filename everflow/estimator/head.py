@@ -95,12 +95,9 @@ class SpecMaker:
         with contextlib.ExitStack() as scopes:
             scopes.enter_context(name_scope(self.name, self._scope))
             logits = self._own_logits(logits)
-            predictions = self.predictions(logits)
+            predictions, outputs = self._told(features, mode, logits, labels)
             if mode == ModeKeys.PREDICT:
-                outputs = {
-                    **self._exports(features, logits, predictions),
-                    head.PREDICT_SERVING_KEY: PredictOutput(predictions),
-                }
+                outputs = {**outputs, head.PREDICT_SERVING_KEY: PredictOutput(predictions)}
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.loss(labels, logits, features, mode, regularization_losses)
             if mode == ModeKeys.EVAL:
@@ -109,8 +106,9 @@ class SpecMaker:
                     scopes.close()
                 metrics = self.update_metrics(metrics, features, logits, labels, regularization_losses)
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-            train_op = make_train_op(loss, **training)
         with name_scope(""):
+            with name_scope("training"):
+                train_op = make_train_op(loss, **training)
             summaries.scalar(self._key(MetricKeys.LOSS), loss)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 
@@ -121,10 +119,7 @@ class _CommonHead(SpecMaker):
     """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update` to the canned head of its kind."""
 
     def _check_reduction(self, loss_reduction):
-        if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
-            raise ValueError(
-                f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options."
-            )
+        check_reduction(loss_reduction)
 
     name = property(lambda self: self._name)
     loss_reduction = property(lambda self: self._loss_reduction)
@@ -136,20 +131,13 @@ class _CommonHead(SpecMaker):
         with name_scope(None, "losses", (logits, labels)):
             logits = checked_logits(logits, self.logits_dimension)
             loss = self.create_loss(features or {}, mode, logits, labels).training_loss
-            if not regularization_losses:
-                return loss
-            return math.add_n([loss, math.add_n(regularization_losses)])
+            return with_regularization(loss, regularization_losses)
 
     def predictions(self, logits, keys=None):
         _, found = self._predictions(logits)
         if not keys:
             return found
-        unknown = [key for key in keys if key not in found]
-        if unknown:
-            raise ValueError(
-                f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include "
-                f"{list(found)}."
-            )
+        check_prediction_keys(keys, found)
         return {key: found[key] for key in keys}
 
     def metrics(self, regularization_losses=None):
@@ -180,23 +168,58 @@ class _CommonHead(SpecMaker):
             eval_metrics[baseline] = (accuracy_baseline((share, share))[0], no_op())
         return eval_metrics
 
-    def _exports(self, features, logits, predictions):
+    def _told(self, features, mode, logits, labels):
+        predictions = self.predictions(logits)
+        if mode != ModeKeys.PREDICT:
+            return predictions, {}
         default, others = self._outputs(predictions)
-        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
+        return predictions, {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
+
+
+def with_regularization(loss, regularization_losses):
+    """A loss with the sum of others added."""
+    return loss + math.add_n(regularization_losses) if regularization_losses else loss
+
+
+def check_reduction(loss_reduction):
+    """ValueError for something else than a way to make one loss of many."""
+    if loss_reduction not in (Reduction.AUTO, Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
+        raise ValueError(
+            f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options."
+        )
+
+
+def check_prediction_keys(keys, known):
+    """ValueError for predictions that a head doesn't make."""
+    unknown = [key for key in keys if key not in known]
+    if unknown:
+        raise ValueError(
+            f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include {list(known)}."
+        )
+
+
+def check_keras_optimizer(optimizer):
+    """ValueError for an optimizer that is none of Keras's."""
+    if not hasattr(optimizer, "get_updates"):
+        raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
+
+
+def check_trainable_variables(trainable_variables):
+    """ValueError where a Keras optimizer isn't given a list of variables."""
+    if not isinstance(trainable_variables, (list, tuple)):
+        raise ValueError(f"trainable_variables must be a list of variables, not {trainable_variables}.")
 
 
 def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops):
     """The op of a training step, by a Keras optimizer or a function, and the update ops with it."""
 
     def minimize():
-        if not hasattr(optimizer, "get_updates"):
-            raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
-        if trainable_variables is None:
-            raise ValueError("trainable_variables cannot be None: a Keras optimizer wants a list of variables.")
+        check_keras_optimizer(optimizer)
+        check_trainable_variables(trainable_variables)
         return optimizer.get_updates(loss, trainable_variables)[0]
 
     train_op = head.either_train_op(loss, optimizer, minimize, train_op_fn)
-    return group(train_op, *update_ops) if update_ops else train_op
+    return train_op if update_ops is None else group(train_op, *update_ops)
 
 
 def _takes(listed):

@@ -26,8 +26,13 @@ def parse_input_fn_result(result):
         iterator = result.make_initializable_iterator()
         hooks.append(DatasetInitializerHook(iterator))
         result = iterator.get_next()
-    if isinstance(result, (list, tuple)):
-        if len(result) != 2:
-            raise ValueError(f"input_fn should return (features, labels) as a len 2 tuple, not {len(result)} values.")
-        return result[0], result[1], hooks
-    return result, None, hooks
+    return *features_and_labels(result), hooks
+
+
+def features_and_labels(element):
+    """(features, labels) of what an input function or its dataset gives; labels are None where there are none."""
+    if not isinstance(element, (list, tuple)):
+        return element, None
+    if len(element) != 2:
+        raise ValueError(f"input_fn should return (features, labels) as a len 2 tuple, not {len(element)} values.")
+    return tuple(element)

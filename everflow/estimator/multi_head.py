@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.keys import MetricKeys
-from everflow.estimator.canned.multi_head import by_name, check_heads, merged_loss, merged_outputs, split_logits
-from everflow.estimator.head import Head, SpecMaker
+from everflow.estimator.canned.multi_head import by_name, check_heads, merged_outputs, split_logits, weighted
+from everflow.estimator.head import Head, SpecMaker, with_regularization
 from everflow.estimator.mode_keys import ModeKeys
+from everflow.framework.scopes import name_scope
 from everflow.keras import metrics as keras_metrics
 from everflow.ops import math
+from everflow.ops.control_flow.grouping import no_op
 
 
 class MultiHead(SpecMaker, Head):
@@ -49,7 +51,8 @@ class MultiHead(SpecMaker, Head):
             head.loss(its_labels, its_logits, features, mode)
             for head, its_logits, its_labels in self._each(logits, labels)
         ]
-        return merged_loss(losses, self._head_weights, regularization_losses)
+        with name_scope(None, "merge_losses", losses):
+            return with_regularization(math.add_n(weighted(losses, self._head_weights)), regularization_losses)
 
     def predictions(self, logits, keys=None):
         logits = split_logits(logits, self._heads)
@@ -58,30 +61,38 @@ class MultiHead(SpecMaker, Head):
         return {key: found[key] for key in keys} if keys else found
 
     def metrics(self, regularization_losses=None):
-        made = {}
+        keys = [f"{MetricKeys.LOSS}/{head.name}" for head in self._heads]
         if regularization_losses is not None:
-            made[MetricKeys.LOSS_REGULARIZATION] = keras_metrics.Mean(name=MetricKeys.LOSS_REGULARIZATION)
-        for head in self._heads:
-            key = f"{MetricKeys.LOSS}/{head.name}"
-            made[key] = keras_metrics.Mean(name=key)
-            made.update(head.metrics())
-        return made
+            keys.insert(0, self._regularization_key)
+        with name_scope("merge_eval"):
+            return {key: keras_metrics.Mean(name=key) for key in keys}
+
+    _regularization_key = property(lambda self: f"{MetricKeys.LOSS_REGULARIZATION}/{self.name}")
 
     def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         if regularization_losses is not None:
-            eval_metrics[MetricKeys.LOSS_REGULARIZATION].update_state(values=math.add_n(regularization_losses))
+            eval_metrics[self._regularization_key].update_state(values=math.add_n(regularization_losses))
         for head, its_logits, its_labels in self._each(logits, labels):
             loss = head.loss(its_labels, its_logits, features, ModeKeys.EVAL)
             eval_metrics[f"{MetricKeys.LOSS}/{head.name}"].update_state(values=loss)
-            head.update_metrics(eval_metrics, features, its_logits, its_labels)
+            its_metrics = head.metrics()
+            head.update_metrics(its_metrics, features, its_logits, its_labels)
+            eval_metrics.update(its_metrics)
         return eval_metrics
 
     def _own_logits(self, logits):
         return split_logits(logits, self._heads)
 
-    def _exports(self, features, logits, predictions):
-        specs = [head.create_estimator_spec(features, ModeKeys.PREDICT, logits[head.name]) for head in self._heads]
-        return merged_outputs(self._heads, specs)
+    def _told(self, features, mode, logits, labels):
+        labels = {} if labels is None else by_name(labels, self._heads, "labels")
+        training = {"train_op_fn": lambda loss: no_op()} if mode == ModeKeys.TRAIN else {}
+        specs = [
+            head.create_estimator_spec(features, mode, logits[head.name], labels.get(head.name), **training)
+            for head in self._heads
+        ]
+        with name_scope("merge_pred"):
+            predictions = self.predictions(logits)
+        return predictions, merged_outputs(self._heads, specs) if mode == ModeKeys.PREDICT else {}
 
     def _key(self, key):
         return key

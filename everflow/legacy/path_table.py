@@ -84,12 +84,14 @@ python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wra
 python.debug.lib      source_remote                      : debug.tracebacks
 python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
+python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
+                      collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
 python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
-python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
-                      collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
 python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions
+python.distribute     strategy_test_lib                  : legacy.inner.distribute.strategy_tests
+python.distribute     multi_worker_test_base             : legacy.inner.distribute.worker_tests
 python.distribute     single_loss_example                : legacy.inner.distribute.examples
 python.distribute     model_combinations                 : legacy.inner.distribute.simple_models
 python.distribute.model_collection simple_models model_collection_base : legacy.inner.distribute.simple_models
@@ -145,7 +147,9 @@ python.eager          graph_only_ops                     : legacy.inner.eager.gr
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental legacy.inner.tpu
-python.estimator      estimator model_fn                 : legacy.inner.estimator
+python.estimator      estimator model_fn early_stopping util : legacy.inner.estimator
+python.estimator      gc                                 : legacy.inner.estimator_exports
+python.estimator.head base_head head_utils               : estimator legacy.inner.estimator_public_heads
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys

@@ -157,7 +157,7 @@ def is_built_with_gpu_support():
     return devices.built_with() != "cpu"
 
 
-def _unused_port():
+def unused_port():
     with socket.socket() as s:
         s.bind(("localhost", 0))
         return s.getsockname()[1]
@@ -185,7 +185,7 @@ def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=Non
     from everflow.train import ClusterSpec, Server  # loads google_crc32c
 
     addresses = {
-        job: [f"localhost:{_unused_port()}" for _ in range(count)]
+        job: [f"localhost:{unused_port()}" for _ in range(count)]
         for job, count in (("worker", num_workers), ("ps", num_ps))
         if count
     }

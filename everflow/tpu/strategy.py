@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 
-from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
+from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended, StrategyV2
 from everflow.framework.graph import Graph
 from everflow.protos.config_pb2 import ConfigProto
 from everflow.runtime.session import Session
@@ -65,7 +65,7 @@ class TPUExtended(StrategyExtended):
         )
 
 
-class TPUStrategyV2(Strategy):
+class TPUStrategyV2(StrategyV2):
     """Replicas on the cores of a TPU. There is no core here to put one on.
 
     Args:

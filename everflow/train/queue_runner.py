@@ -74,12 +74,10 @@ class QueueRunner:
         self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         if queue_closed_exception_types is None:
             queue_closed_exception_types = (errors.OutOfRangeError,)
-        elif not (
-            isinstance(queue_closed_exception_types, tuple)
-            and queue_closed_exception_types
-            and all(
-                isinstance(kind, type) and issubclass(kind, errors.OpError) for kind in queue_closed_exception_types
-            )
+        elif (
+            not isinstance(queue_closed_exception_types, tuple)
+            or not queue_closed_exception_types
+            or not all(isinstance(t, type) and issubclass(t, errors.OpError) for t in queue_closed_exception_types)
         ):
             raise TypeError(
                 f"queue_closed_exception_types is a tuple of tf.errors classes, not {queue_closed_exception_types!r}"

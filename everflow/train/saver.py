@@ -101,7 +101,7 @@ class Saver:
         self._is_empty = False
         self._saving = renewed(threading.RLock())
         # Made when a checkpoint turns out to be one by objects.
-        self._object_saver = None
+        self._object_restore_saver = None
         if not defer_build:
             self.build()
         if self.saver_def is not None:
@@ -176,6 +176,12 @@ class Saver:
         return [path for path, _ in self._history.held]
 
     _last_checkpoints = property(lambda self: self._history.held, doc="(path, time) of the checkpoints kept.")
+    _checkpoints_to_be_deleted = property(
+        lambda self: self._history.to_delete, doc="(path, time) of those that go next."
+    )
+    _next_checkpoint_time = property(
+        lambda self: self._history.next_to_keep, doc="Of when a checkpoint is kept for good."
+    )
 
     def set_last_checkpoints(self, last_checkpoints):
         """Say which checkpoints there are; deprecated, without their times."""
@@ -312,7 +318,7 @@ class Saver:
             "their objects, also after names have changed."
         )
         with contextlib.nullcontext() if self._saves_at_once else sess.graph.as_default():
-            if self._object_saver is None:
+            if self._object_restore_saver is None:
                 variables = named(_all_saveable_objects() if self._var_list is None else self._var_list)
                 if set(variables) - set(keys):
                     raise errors.NotFoundError(
@@ -323,10 +329,10 @@ class Saver:
                         f"Names in the checkpoint without a variable: {', '.join(sorted(set(keys) - set(variables)))}\n\n"
                         f"{len(set(keys) & set(variables))} names are in both. Original error:\n\n{error.message}",
                     )
-                self._object_saver = Saver(
+                self._object_restore_saver = Saver(
                     {keys[name]: variable for name, variable in variables.items()}, reshape=self._reshape
                 )
-        self._object_saver.restore(sess, save_path)
+        self._object_restore_saver.restore(sess, save_path)
         return True
 
 

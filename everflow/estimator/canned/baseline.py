@@ -17,7 +17,7 @@ from everflow.platform.signatures import parameters
 _LEARNING_RATE = 0.3
 
 
-def _batch_size(features, weight_column):
+def batch_size_and_checks(features, weight_column):
     """(how many examples there are by the first feature, the ops that check that all features have as many); weights
     don't count.
     """
@@ -37,7 +37,7 @@ def _batch_size(features, weight_column):
 
 
 def _logits(features, units, weight_column):
-    batch_size, checks = _batch_size(features, weight_column)
+    batch_size, checks = batch_size_and_checks(features, weight_column)
     with control_dependencies(checks), variable_scope("baseline", values=tuple(features.values())):
         bias = get_variable("bias", shape=[units], initializer=zeros_initializer())
         return math.multiply(bias, array.ones([batch_size, units]))

@@ -20,8 +20,8 @@ from everflow.ops.variables.scope import variable_scope
 from everflow.platform.signatures import parameters
 
 # Of the optimizers they use by default; each part learns slower than it would alone.
-_DNN_LEARNING_RATE = 0.001
-_LINEAR_LEARNING_RATE = 0.005
+DNN_LEARNING_RATE = 0.001
+LINEAR_LEARNING_RATE = 0.005
 
 
 def _trained(scope):
@@ -35,23 +35,38 @@ def _part(settings, prefix):
     return SimpleNamespace(feature_columns=columns, **{name.removeprefix(prefix): own[name] for name in own})
 
 
+def parts_of(settings):
+    """(wide, deep): the settings of both parts, taken out of those of a model."""
+    wide, deep = _part(settings, "linear_"), _part(settings, "dnn_")
+    if not wide.feature_columns and not deep.feature_columns:
+        raise ValueError(
+            "A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be defined."
+        )
+    return wide, deep
+
+
+def check_hidden_units(deep):
+    """ValueError for a network without layers."""
+    if not deep.hidden_units:
+        raise ValueError(
+            "dnn_hidden_units must be defined: dnn_feature_columns make a network, which has at least one layer."
+        )
+
+
 def combined_model_fn(features, labels, mode, config, head, wide, deep, input_layer_partitioner, batch_norm):
     """The model function of wide and deep models: the logits of both parts, added, for the head."""
     dnn.assert_features_are_dict(features)
     partitioner = input_layer_partitioner or dnn.default_partitioner(config)
     dnn_logits = linear_logits = None
     if deep.feature_columns:
-        if not deep.hidden_units:
-            raise ValueError(
-                "dnn_hidden_units must be defined: dnn_feature_columns make a network, which has at least one layer."
-            )
-        dnn_optimizer = get_optimizer_instance(deep.optimizer, learning_rate=_DNN_LEARNING_RATE)
+        check_hidden_units(deep)
+        dnn_optimizer = get_optimizer_instance(deep.optimizer, learning_rate=DNN_LEARNING_RATE)
         replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
             network = deep.hidden_units, deep.feature_columns, deep.activation_fn, deep.dropout, partitioner, batch_norm
             dnn_logits = dnn.dnn_logits(features, mode, head.logits_dimension, *network)
     if wide.feature_columns:
-        rate = min(_LINEAR_LEARNING_RATE, linear.learning_rate_for(wide.feature_columns))
+        rate = min(LINEAR_LEARNING_RATE, linear.learning_rate_for(wide.feature_columns))
         linear_optimizer = get_optimizer_instance(wide.optimizer, learning_rate=rate)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
             linear_logits = linear.linear_logits(
@@ -114,12 +129,7 @@ class DNNLinearCombinedEstimator(Estimator):
     """
 
     def _set_up(self, head, model_dir, config, warm_start_from=None, batch_norm=False, **settings):
-        wide, deep = _part(settings, "linear_"), _part(settings, "dnn_")
-        if not wide.feature_columns and not deep.feature_columns:
-            raise ValueError(
-                "A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be "
-                "defined."
-            )
+        wide, deep = parts_of(settings)
 
         def model_fn(features, labels, mode, config):
             return combined_model_fn(

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.regression_heads import RegressionHead
+from everflow.estimator.head import BinaryClassHead, MultiClassHead
+from everflow.estimator.head import RegressionHead as PublicRegressionHead
+from everflow.keras.loss_reduction import Reduction as KerasReduction
 from everflow.losses import Reduction
 from everflow.platform.signatures import constructor
 
@@ -35,5 +38,15 @@ for_any_head = _kind(lambda head: head, without=_OF_HEADS)
 classifier = _kind(binary_or_multi_class_head, without=("head", "label_dimension"))
 regressor = _kind(RegressionHead, without=("head", "n_classes", "label_vocabulary"))
 
-# The default of `loss_reduction`, for lists of parameters.
+
+def _public_classification_head(n_classes, **settings):
+    return BinaryClassHead(**settings) if n_classes == 2 else MultiClassHead(n_classes, **settings)
+
+
+# Those of TensorFlow 2.
+classifier_v2 = _kind(_public_classification_head, without=("head", "label_dimension"))
+regressor_v2 = _kind(PublicRegressionHead, without=("head", "n_classes", "label_vocabulary"))
+
+# The defaults of `loss_reduction`, for lists of parameters.
 SUM = Reduction.SUM
+MEAN = KerasReduction.SUM_OVER_BATCH_SIZE

@@ -53,7 +53,7 @@ def linear_logits_and_model(features, units, feature_columns, sparse_combiner):
         summary.histogram("bias", bias)
     else:
         summary.scalar("bias", bias[0][0])
-    summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(weights))
+    summary.scalar("fraction_of_zero_weights", fraction_of_zeros(weights))
     return logits, model
 
 
@@ -61,7 +61,7 @@ def _parts(variable):
     return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 
 
-def _fraction_of_zeros(variables):
+def fraction_of_zeros(variables):
     """The part of all weights that is zero."""
     with name_scope("zero_fraction"):
         with name_scope("total_size"):

@@ -108,9 +108,14 @@ def check_heads(heads, head_weights):
 def merged_loss(losses, head_weights, regularization_losses):
     """The sum of the heads' losses, each by its weight where there are weights, and of regularization losses."""
     with name_scope(None, "merge_losses", losses):
-        if head_weights:
-            losses = [math.multiply(loss, weight) for loss, weight in zip(losses, head_weights, strict=True)]
-        return math.add_n([*losses, *(regularization_losses or ())])
+        return math.add_n([*weighted(losses, head_weights), *(regularization_losses or ())])
+
+
+def weighted(losses, head_weights):
+    """The heads' losses, each by its weight where there are weights."""
+    if not head_weights:
+        return losses
+    return [math.multiply(loss, weight) for loss, weight in zip(losses, head_weights, strict=True)]
 
 
 def merged_outputs(heads, specs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.feature_column.columns import assert_for_layers
 from everflow.feature_column.numeric import NumericColumn, numeric_column
 from everflow.feature_column.parsing import make_parse_example_spec
 from everflow.framework import dtypes
@@ -59,6 +60,24 @@ def regressor_parse_example_spec(
     """
     label = FixedLenFeature((label_dimension,), label_dtype, label_default)
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
+
+
+def classifier_parse_example_spec_v2(
+    feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None
+):
+    """As `classifier_parse_example_spec`, for columns of TensorFlow 2."""
+    assert_for_layers(feature_columns)
+    return classifier_parse_example_spec(feature_columns, label_key, label_dtype, label_default, weight_column)
+
+
+def regressor_parse_example_spec_v2(
+    feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1, weight_column=None
+):
+    """As `regressor_parse_example_spec`, for columns of TensorFlow 2."""
+    assert_for_layers(feature_columns)
+    return regressor_parse_example_spec(
+        feature_columns, label_key, label_dtype, label_default, label_dimension, weight_column
+    )
 
 
 def _with_label_and_weight(spec, label_key, label, weight_column):

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from everflow.cluster.cluster import ClusterSpec
 from everflow.cluster.server import Server
 from everflow.distribute.cluster_resolver import TFConfigClusterResolver
+from everflow.distribute.collective import server_at
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly
 from everflow.legacy.inner.distribute import worker_contexts
@@ -286,11 +288,19 @@ def _run_std_server(
     """The server of a task, started."""
     if environment == "google":
         raise NotImplementedError("Servers in Google's own environment are not to be had here")
-    server = Server(
-        cluster_spec, job_name=task_type, task_index=task_id, config=session_config, protocol=rpc_layer, start=False
-    )
-    server.start()
-    return server
+
+    def made() -> Server:
+        config, protocol = session_config, rpc_layer
+        server = Server(
+            cluster_spec, job_name=task_type, task_index=task_id, config=config, protocol=protocol, start=False
+        )
+        server.start()
+        return server
+
+    if task_type is None or task_id is None:
+        return made()
+    # The strategy of the task has sessions there, too.
+    return server_at(ClusterSpec(cluster_spec).task_address(task_type, task_id), made)
 
 
 def run_standard_tensorflow_server(session_config: ConfigProto | None = None) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from everflow.config import experimental as config
-from everflow.distribute.central_storage import CentralStorageStrategy
+from everflow.distribute.central_storage import CentralStorageStrategyV2 as CentralStorageStrategy
 from everflow.distribute.context import get_strategy
-from everflow.distribute.mirrored import MirroredStrategy
-from everflow.distribute.one_device import OneDeviceStrategy
+from everflow.distribute.mirrored import MirroredStrategyV2 as MirroredStrategy
+from everflow.distribute.one_device import OneDeviceStrategyV2 as OneDeviceStrategy
 from everflow.keras import optimizers as keras_optimizers
 from everflow.legacy.inner.distribute.combinations import NamedDistribution, NamedObject, combine
 from everflow.legacy.inner.test_combinations import Combination

@@ -8,26 +8,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from everflow.config.experimental import list_physical_devices
-from everflow.distribute import context
+from everflow.distribute import central_storage, collective, context, mirrored, one_device, strategy
 from everflow.distribute.central_storage import CentralExtended as ParameterServerStrategyExtended
-from everflow.distribute.central_storage import CentralStorageStrategy, ParameterServerStrategy
 from everflow.distribute.collective import CollectiveExtended as CollectiveAllReduceExtended
-from everflow.distribute.collective import MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy
-from everflow.distribute.mirrored import MirroredReplicaContext, MirroredStrategy
-from everflow.distribute.one_device import OneDeviceExtended, OneDeviceStrategy, _OneDeviceReplicaContext
+from everflow.distribute.mirrored import MirroredReplicaContext
+from everflow.distribute.one_device import OneDeviceExtended, _OneDeviceReplicaContext
 from everflow.distribute.strategy import DefaultExtended as _DefaultDistributionExtended
-from everflow.distribute.strategy import Strategy, StrategyExtended
+from everflow.distribute.strategy import StrategyExtended
 from everflow.framework.devices import DeviceSpec
 from everflow.legacy.inner.distribute.device_names import get_host_for_device as _cpu_device
 from everflow.legacy.inner.distribute.device_names import local_devices_from_num_gpus
 
-StrategyV1, StrategyExtendedV1, StrategyExtendedV2 = Strategy, StrategyExtended, StrategyExtended
-MirroredStrategyV1, OneDeviceStrategyV1, CentralStorageStrategyV1 = (
-    MirroredStrategy,
-    OneDeviceStrategy,
-    CentralStorageStrategy,
-)
-ParameterServerStrategyV1, CollectiveAllReduceStrategyV1 = ParameterServerStrategy, CollectiveAllReduceStrategy
+# Where tf's name is that of version 1, the plain name inside is that of version 2.
+StrategyExtendedV1, StrategyExtendedV2 = StrategyExtended, StrategyExtended
+StrategyV1, Strategy = strategy.Strategy, strategy.StrategyV2
+MirroredStrategyV1, MirroredStrategy = mirrored.MirroredStrategy, mirrored.MirroredStrategyV2
+OneDeviceStrategyV1, OneDeviceStrategy = one_device.OneDeviceStrategy, one_device.OneDeviceStrategyV2
+CentralStorageStrategyV1 = central_storage.CentralStorageStrategy
+CentralStorageStrategy = central_storage.CentralStorageStrategyV2
+ParameterServerStrategyV1 = central_storage.ParameterServerStrategy
+ParameterServerStrategy = central_storage.ParameterServerStrategyV2
+CollectiveAllReduceStrategyV1 = collective.MultiWorkerMirroredStrategy
+CollectiveAllReduceStrategy = collective.MultiWorkerMirroredStrategyV2
 
 
 # --- distribute_lib -------------------------------------------------------------------------------

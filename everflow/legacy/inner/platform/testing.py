@@ -31,9 +31,9 @@ from everflow.test.benchmark import GLOBAL_BENCHMARK_REGISTRY, run_benchmarks
 from everflow.test.benchmark import Benchmark as TensorFlowBenchmark
 from everflow.test.benchmark import report_benchmark as _global_report_benchmark
 from everflow.test.benchmark import run_benchmarks as _run_benchmarks
-from everflow.test.environment import _unused_port as pick_unused_port
 from everflow.test.environment import get_temp_dir as GetTempDir
 from everflow.test.environment import main as benchmarks_main
+from everflow.test.environment import unused_port as pick_unused_port
 
 # Where a test program writes down what its benchmarks measured.
 TEST_REPORTER_TEST_ENV = "TEST_REPORT_FILE_PREFIX"
