@@ -522,7 +522,6 @@ def _sizes_of_parts(x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> np.nd
     return np.where(sizes < 0, x.shape[int(axis)] - sizes[sizes >= 0].sum(), sizes)
 
 
-
 # Numpy forms of the ops that shape arithmetic is made of.
 _UNARY: dict[str, Callable[..., Any]] = {
     "Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs, "Floor": np.floor, "Ceil": np.ceil,

@@ -133,9 +133,7 @@ class MultiplicativeSwapRegretOptimizer(_SwapRegretOptimizer):
     ):
         super().__init__(optimizer=optimizer, constraint_optimizer=constraint_optimizer)
         if not 0.0 < minimum_multiplier_radius < 1.0:
-            raise ValueError(
-                f"minimum_multiplier_radius must be between 0 and 1, but is {minimum_multiplier_radius}"
-            )
+            raise ValueError(f"minimum_multiplier_radius must be between 0 and 1, but is {minimum_multiplier_radius}")
         if initial_multiplier_radius is None:
             initial_multiplier_radius = minimum_multiplier_radius
         elif not minimum_multiplier_radius <= initial_multiplier_radius <= 1.0:

@@ -62,7 +62,9 @@ def _info(name, inputs, found, name_to_node, input_node_name, input_node_size):
     size = next((found[source].output_size for source in inputs if found[source].output_size is not None), None)
     if size is None:
         return NodeInfo(order, node, None, None)
-    kernel_x, kernel_y, stride_x, stride_y, _, _, total_x, total_y = get_layer_params(node, name_to_node, size, force=True)
+    kernel_x, kernel_y, stride_x, stride_y, _, _, total_x, total_y = get_layer_params(
+        node, name_to_node, size, force=True
+    )
     after = [
         _compute_output_resolution(size[0], kernel_y, stride_y, total_y),
         _compute_output_resolution(size[1], kernel_x, stride_x, total_x),
