@@ -8,6 +8,7 @@ from everflow.contrib import boosted_trees as boosted_trees
 from everflow.contrib import checkpoint as checkpoint
 from everflow.contrib import cluster_resolver as cluster_resolver
 from everflow.contrib import compiler as compiler
+from everflow.contrib import constrained_optimization as constrained_optimization
 from everflow.contrib import copy_graph as copy_graph
 from everflow.contrib import crf as crf
 from everflow.contrib import cudnn_rnn as cudnn_rnn
@@ -48,6 +49,7 @@ from everflow.contrib import periodic_resample as periodic_resample
 from everflow.contrib import predictor as predictor
 from everflow.contrib import proto as proto
 from everflow.contrib import quantize as quantize
+from everflow.contrib import receptive_field as receptive_field
 from everflow.contrib import reduce_slice_ops as reduce_slice_ops
 from everflow.contrib import resampler as resampler
 from everflow.contrib import rnn as rnn

@@ -524,6 +524,11 @@ def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x: function(x)
 
 
+def _sizes_of_parts(x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """A split's sizes, with what the others leave in place of -1."""
+    return np.where(sizes < 0, x.shape[int(axis)] - sizes[sizes >= 0].sum(), sizes)
+
+
 # Numpy forms of the ops that shape arithmetic is made of.
 _UNARY: dict[str, Callable[..., Any]] = {
     "Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs, "Floor": np.floor, "Ceil": np.ceil,
@@ -593,7 +598,7 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
 # The same for ops of several outputs.
 SPLITTERS: dict[str, Callable[..., Any]] = {
     "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
-    "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
+    "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(_sizes_of_parts(x, sizes, axis))[:-1], axis=int(axis)),
     "BroadcastGradientArgs": lambda op, x, y: [
         np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))
     ],

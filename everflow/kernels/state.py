@@ -27,7 +27,7 @@ from everflow.framework.forking import renewed
 from everflow.framework.slicing import MASKS, resolve
 from everflow.kernels.facts import FRESH, Effect, same, view
 from everflow.kernels.registry import kernel, reading, updating
-from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, apart, torch_dtype
 from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
@@ -69,14 +69,7 @@ class Buffer:
         ):
             self.value = value if owned and _fills_memory(value) else value.clone(memory_format=torch.contiguous_format)
         else:
-            # A view of the buffer itself, say its transpose, would be overwritten while it is read.
-            if (
-                buffer.numel()
-                and value is not buffer
-                and value.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr()
-            ):
-                value = value.clone()
-            buffer.copy_(value)
+            buffer.copy_(apart(value, buffer))  # the value may be the buffer's transpose
 
     def unshare(self) -> None:
         """Before a write: if somebody else still holds what was read from here, leave that alone and go on with a copy."""
@@ -427,7 +420,7 @@ def _scatter(buffer: AnyTensor, indices: torch.Tensor, updates: Value, update: C
     if isinstance(buffer, np.ndarray):
         buffer[indices.numpy()] = updates
     else:
-        update(buffer, indices.reshape(-1), updates.reshape(-1, *buffer.shape[1:]))
+        update(buffer, indices.reshape(-1), apart(updates, buffer).reshape(-1, *buffer.shape[1:]))
 
 
 def scatter_nd(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, update: Callable[..., None]) -> None:
@@ -461,7 +454,7 @@ def scatter_nd(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tenso
     if isinstance(buffer, np.ndarray):
         buffer.reshape(-1, *rest)[flat.numpy()] = updates.reshape(-1, *rest)
     else:
-        update(buffer.view(-1, *rest), flat, updates.reshape(-1, *rest))
+        update(buffer.view(-1, *rest), flat, apart(updates, buffer).reshape(-1, *rest))
 
 
 def _register_scatters() -> None:
@@ -521,7 +514,7 @@ def _strided_assign(
     if isinstance(buffer, np.ndarray):
         buffer[tuple(index)] = np.flip(value, tuple(flips))
     else:
-        buffer[tuple(index)] = torch.flip(value, flips) if flips else value
+        buffer[tuple(index)] = torch.flip(value, flips) if flips else apart(value, buffer)
 
 
 @updating("StridedSliceAssign")

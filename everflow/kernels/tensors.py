@@ -110,3 +110,14 @@ def has_memory_alone(tensor: torch.Tensor) -> bool:
     memory = tensor.untyped_storage()
     uses = torch._C._storage_Use_Count(memory._cdata)
     return memory.resizable() and uses <= _ASKING and memory.nbytes() == tensor.nbytes
+
+
+def apart(value: torch.Tensor, written: torch.Tensor) -> torch.Tensor:
+    """The value, copied if it is a view of the memory that is written: it would change while it is read."""
+    if (
+        written.numel()
+        and value is not written
+        and value.untyped_storage().data_ptr() == written.untyped_storage().data_ptr()
+    ):
+        return value.clone()
+    return value

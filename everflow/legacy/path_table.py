@@ -516,6 +516,11 @@ contrib.tensor_forest.python.ops model_ops stats_ops     : ops.forests legacy.ge
 contrib.tensor_forest.client random_forest               : contrib.tensor_forest.random_forest
 contrib.tensor_forest.client eval_metrics                : contrib.tensor_forest.eval_metrics
 contrib.boosted_trees.python.utils losses                : contrib.boosted_trees.losses
+contrib               *.gen_*                            : legacy.gen_ops
+contrib.boosted_trees.python.ops prediction_ops split_handler_ops training_ops : legacy.gen_ops
+contrib.receptive_field.python.util graph_compute_order  : contrib.receptive_field.order
+contrib.receptive_field.python.util parse_layer_parameters : contrib.receptive_field.layer_parameters
+contrib.receptive_field.python.util receptive_field      : contrib.receptive_field.fields
 contrib.labeled_tensor.python.ops nn                     : contrib.labeled_tensor.nn
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers

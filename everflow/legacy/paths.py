@@ -309,6 +309,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             sources = [f"{match[1]}.{folder}.{file}", f"{match[1]}.{file}", match[1]]
         elif path in _folders() or path in module_paths():
             sources = ["."] if path.startswith("python") else []  # and what the rule for its folder says
+    if sources and path in _folders() and next(_load_all(sources), None) is None:
+        sources = []  # nothing but a folder above modules that are there
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
     if len(sources) == 1 and (sources[0].startswith(("legacy.inner.", "tools.")) or path in SAME):

@@ -81,7 +81,7 @@ class _Compiler:
             process.stdin.flush()
             size = int.from_bytes(process.stdout.read(8), "little")
             image = process.stdout.read(size)
-        except OSError:
+        except (OSError, ValueError):  # the process is gone, or the program ends and has closed the pipe
             image, size = b"", 1
         finally:
             watch.cancel()

@@ -266,3 +266,10 @@ def test_a_reshape_of_nothing_has_no_elements_whatever_is_open():
 def test_a_rolled_permutation_is_known():
     x = tf.placeholder(tf.float32, [2, 3, 4])
     assert tf.transpose(x, tf.roll(tf.range(3), -1, 0)).shape.as_list() == [3, 4, 2]
+
+
+def test_a_split_whose_rest_is_meant_by_minus_one_is_known():
+    x = tf.zeros([2, 5])
+    batch, rest = tf.split(tf.shape(x), [-1, 0])
+    assert tf.reshape(x, tf.concat([batch, [-1]], 0)).shape.as_list() == [2, 5, 1]
+    assert tf.reshape(x, tf.concat([rest, [-1]], 0)).shape.as_list() == [10]

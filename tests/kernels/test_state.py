@@ -193,3 +193,18 @@ def test_one_row_of_a_vector_is_a_number(sess):
     sess.run(v.initializer)
     assert sess.run(tf.gather(v, 1)) == 2.0
     assert sess.run(tf.nn.embedding_lookup(v, 2)) == 3.0
+
+
+def test_a_part_of_a_variable_may_be_written_with_another_part(sess):
+    def run(write):
+        numbers = tf.Variable([1, 2, 3, 4, 5], use_resource=False)
+        update = write(numbers)
+        sess.run(numbers.initializer)
+        sess.run(update)
+        return sess.run(numbers).tolist()
+
+    assert run(lambda v: v[:3].assign(v[2:])) == [3, 4, 5, 4, 5]
+    assert run(lambda v: v[1:].assign(v[:4])) == [1, 1, 2, 3, 4]
+    assert run(lambda v: tf.scatter_update(v, [0, 1], v[1:3])) == [2, 3, 3, 4, 5]
+    assert run(lambda v: tf.scatter_nd_update(v, [[1], [2]], v[:2])) == [1, 1, 2, 4, 5]
+    assert run(lambda v: tf.scatter_add(v, [1, 2], v[:2])) == [1, 3, 5, 4, 5]

@@ -75,6 +75,20 @@ def test_a_program_that_ends_gets_no_code():
         compiler.compile(text())
 
 
+def test_a_program_that_ends_while_code_is_asked_for_gets_none(monkeypatch):
+    compiler = toolchain._Compiler()
+    assert compiler.compile(text())
+    wait = toolchain.threading.Timer
+
+    def end_meanwhile(*args):
+        compiler.end()
+        return wait(*args)
+
+    monkeypatch.setattr(toolchain.threading, "Timer", end_meanwhile)
+    with pytest.raises(Ending):
+        compiler.compile(text())
+
+
 def test_code_is_kept_for_what_this_processor_can_do(monkeypatch, tmp_path):
     cpu = tmp_path / "cpuinfo"
     cpu.write_text("vendor_id\t: Some\nmodel\t\t: 7\ncpu MHz\t\t: 1234.5\nflags\t\t: sse avx\n\nflags\t: other\n")
