@@ -1,4 +1,4 @@
-"""What TensorFlow's own tests of mixed precision reach for: switches of policies, layers that infer types, variables."""
+"""What TensorFlow's tests of mixed precision reach for: switches of policies, layers that infer types, variables."""
 
 import numpy as np
 import pytest

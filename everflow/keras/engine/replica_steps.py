@@ -72,7 +72,7 @@ class ReplicaSteps(EagerSteps):
         return inputs, targets, weights
 
     def _makes_gradients(self):
-        """A session trains with gradients as the optimizer makes them: clipped where it clips, scaled where it scales."""
+        """A session trains with gradients as the optimizer makes them: clipped or scaled where it does that."""
         return hasattr(self.model.optimizer, "get_gradients") and not executing_eagerly_outside_functions()
 
     def _scales_losses(self):
