@@ -67,6 +67,10 @@ class GraphScopes(GraphCollections, GraphMembers):
         """A context in which variables that layers cast are read in a type."""
         return reading_as(dtype)
 
+    _auto_cast_variable_read_dtype = property(
+        lambda self: read_dtype(), lambda self, dtype: setattr(_reading, "dtype", dtype), doc="That type, or None."
+    )
+
     def _apply_scopes(self, op: Operation, compute_device: bool = True) -> None:
         """Give a new op what the scopes around it ask for: attributes, device, colocation, container, control flow."""
         for key, value in self._attr_scope_map.items():

@@ -220,7 +220,7 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          wrappers                           : keras.wrappers
 python.keras          activations                        : keras.activations
 python.keras          backend backend_config             : keras.backend legacy.inner.keras_engine.backend_parts
-python.keras          initializers                       : keras.initializers
+python.keras          initializers                       : keras.initializers ops.variables.initializers
 python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics keras.metrics.*

@@ -88,3 +88,22 @@ def test_bidirectional_configuration_has_the_backward_layer_as_it_was_given():
         layer = layers.Bidirectional(layers.LSTM(2), backward_layer=layers.GRU(2, go_backwards=True, name="back"))
         layer(layers.Input((3, 4)))
         assert layer.get_config()["backward_layer"]["config"]["name"] == "back"
+
+
+def test_states_are_no_weights():
+    with eager_mode():
+        layer = tf.keras.layers.ConvLSTM2D(2, 2, stateful=True)
+        layer(tf.ones([1, 2, 3, 3, 1]))
+        assert [w.name.rpartition("/")[2] for w in layer.weights] == ["kernel:0", "recurrent_kernel:0", "bias:0"]
+
+
+def test_a_bidirectional_layer_is_not_stateful_itself():
+    layer = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(2, stateful=True))
+    assert (layer.stateful, layer.forward_layer.stateful) == (False, True)
+
+
+def test_one_dropout_mask_is_given_by_itself():
+    cell = tf.keras.layers.SimpleRNNCell(2, dropout=0.5)
+    assert cell.get_dropout_mask_for_cell(tf.ones([3, 4]), True).shape == [3, 4]
+    cell.reset_dropout_mask()
+    assert len(cell.get_dropout_mask_for_cell(tf.ones([3, 4]), True, count=3)) == 3

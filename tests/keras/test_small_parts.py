@@ -1,9 +1,13 @@
 """Activations, initializers, regularizers, constraints, and finding a program's own by name."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.keras.saving.hdf5 import ask_to_proceed_with_overwrite
 
 K, keras = tf.keras.backend, tf.keras
 X = np.array([[-2.0, 0.5, 3.0]], dtype="f")
@@ -122,3 +126,17 @@ def test_layers_of_one_name_are_refused_before_those_of_tf_layers():
         tf.keras.Model(inputs, tf.layers.Dense(2, name="same")(hidden))
     with pytest.raises(TypeError, match="legacy"):
         tf.keras.Model(inputs, hidden)
+
+
+def test_the_question_before_a_file_is_written_anew(monkeypatch, capsys):
+    answers = iter(["what", "Y "])
+    moves = types.SimpleNamespace(input=lambda prompt: next(answers))
+    monkeypatch.setitem(sys.modules, "six", types.SimpleNamespace(moves=moves))
+    assert ask_to_proceed_with_overwrite("weights.h5")
+    assert "overwrite=True" in capsys.readouterr().out
+
+
+def test_cross_entropy_of_classes_broadcasts():
+    labels, one = tf.constant([[0.0, 1.0], [1.0, 0.0]]), tf.constant([[0.5, 0.5]])
+    with tf.Session() as sess:
+        assert sess.run(tf.keras.backend.categorical_crossentropy(labels, one)).shape == (2,)

@@ -242,7 +242,6 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
         >>> sess.run(tf.keras.backend.categorical_crossentropy(tf.constant([[0.0, 1.0]]), tf.constant([[0.5, 0.5]])))
         array([0.6931472], dtype=float32)
     """
-    target.shape.assert_is_compatible_with(output.shape)
     if not from_logits:
         logits = _logits_behind(output, "Softmax")
         if logits is None:

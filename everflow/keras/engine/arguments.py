@@ -98,6 +98,8 @@ def output_length(length, window, stride, padding, dilation=1):
 
 def deconv_output_length(input_length, filter_size, padding, output_padding=None, stride=0, dilation=1):
     """The length that a transposed convolution gives; works on numbers and on tensors."""
+    if padding not in ("same", "valid", "full"):
+        raise AssertionError(f"`padding` is 'same', 'valid' or 'full', not {padding!r}")
     if input_length is None:
         return None
     extent = filter_size + (filter_size - 1) * (dilation - 1)

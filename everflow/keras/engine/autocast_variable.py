@@ -33,9 +33,14 @@ class AutoCastVariable(Variable):
         return math.cast(value, self.dtype) if self._should_cast() else value
 
     def __repr__(self):
-        value = f", numpy={self.numpy()!r}" if executing_eagerly() and not self._in_graph_mode else ""
+        value = f", numpy={self.read_value().numpy()!r}" if executing_eagerly() and not self._in_graph_mode else ""
         types = f"dtype={self.dtype.name} true_dtype={self.true_dtype.name}"
         return f"<AutoCastVariable {self.name!r} shape={self.shape} {types}{value}>"
+
+    def _dense_var_to_tensor(self, dtype=None, name=None, as_ref=False):
+        if as_ref and self._should_cast():
+            raise AssertionError(f"{self.name} is cast when it is read, so that there is no reference to it.")
+        return internal_convert_to_tensor(self.value(), dtype, name, as_ref=as_ref)
 
     def _should_cast(self):
         """Whether reading gives another type now than the one that is stored."""
@@ -43,14 +48,14 @@ class AutoCastVariable(Variable):
 
 
 # What is cast, and what is asked of the variable itself.
-_READS = "value read_value sparse_read gather_nd"
+_READS = "value read_value sparse_read"
 _FACTS = """
     name shape op handle graph device initial_value constraint trainable synchronization aggregation initializer _shared_name
     _unique_id _in_graph_mode _handle _handle_name _graph_element _initializer_op _save_slice_info create _dtype
 """
 _METHODS = """
     eval get_shape to_proto initialized_value load numpy is_initialized _as_graph_element _ref assign assign_add assign_sub
-    scatter_add scatter_sub scatter_mul scatter_div scatter_min scatter_max scatter_update
+    gather_nd scatter_add scatter_sub scatter_mul scatter_div scatter_min scatter_max scatter_update
 """
 
 
@@ -71,7 +76,7 @@ for _name in _FACTS.split():
 
 
 def _to_tensor(variable, dtype=None, name=None, as_ref=False):
-    return internal_convert_to_tensor(variable.value(), dtype, name, as_ref=as_ref)
+    return variable._dense_var_to_tensor(dtype, name, as_ref)
 
 
 register_tensor_conversion_function(AutoCastVariable, _to_tensor)
@@ -79,6 +84,13 @@ register_tensor_conversion_function(AutoCastVariable, _to_tensor)
 
 class AutoCastDistributedVariable(AutoCastVariable):
     """Such a variable with copies on several devices; its class is one of the strategy's as well."""
+
+    def __new__(cls, variable):
+        if not isinstance(variable, DistributedVariable):
+            raise ValueError(f"Only a strategy's variables have copies on devices, not {variable!r}.")
+        if not issubclass(cls, DistributedVariable):
+            cls = type(AutoCastDistributedVariable.__name__, (AutoCastDistributedVariable, type(variable)), {})
+        return super().__new__(cls)
 
     def __init__(self, variable):
         super().__init__(variable)
@@ -89,7 +101,4 @@ class AutoCastDistributedVariable(AutoCastVariable):
 
 def create_autocast_variable(variable):
     """A variable, one of a strategy too, as one that is cast when it is read."""
-    if not isinstance(variable, DistributedVariable):
-        return AutoCastVariable(variable)
-    kind = type(AutoCastDistributedVariable.__name__, (AutoCastDistributedVariable, type(variable)), {})
-    return kind(variable)
+    return (AutoCastDistributedVariable if isinstance(variable, DistributedVariable) else AutoCastVariable)(variable)

@@ -52,7 +52,7 @@ from everflow.platform.inspection import getfullargspec
 from everflow.platform.signatures import takes
 
 _KNOWN_ARGUMENTS = frozenset(
-    "input_shape batch_input_shape batch_size weights activity_regularizer autocast experimental_autocast input_dim".split()
+    "input_shape batch_input_shape batch_size weights activity_regularizer autocast input_dim".split()
 )
 
 
@@ -128,7 +128,9 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
 
     name = property(lambda self: self._name)
     dtype = property(lambda self: self._dtype, doc="The dtype's name; None until it is known.")
-    _compute_dtype = property(lambda self: self._computes_in or self._dtype, doc="The type of what it computes.")
+    _compute_dtype = property(
+        lambda self: self._computes_in if self._casts_variables else self._dtype, doc="The type of what it computes."
+    )
     dynamic = property(lambda self: self._dynamic, doc="Whether it can only run eagerly.")
 
     @property
@@ -246,7 +248,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
                 settings["use_resource"] = True if use_resource is None else use_resource
                 variable = Variable(initial_value, validate_shape=True, **settings)
         track_variable(variable)
-        if self._casts_variables and dtype.is_floating and more.get("experimental_autocast", True):
+        if self._casts_variables and more.get("experimental_autocast", True):
             variable = create_autocast_variable(variable)
         self._track(name or variable.op.name, variable)
         if regularizer is not None:
@@ -312,7 +314,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
                 given = inputs
                 if self._autocast and computed:
                     given = autocasting.cast_inputs(inputs, computed, self._tell_of_cast)
-                with reading_as(computed if self._casts_variables else None):
+                casts = self._casts_variables and computed and dtypes.as_dtype(computed).is_floating
+                with reading_as(computed if casts else None):
                     outputs = self._compute(given, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
                     outputs = self._connect(inputs, outputs, self._given_besides_inputs(args, said))
@@ -360,6 +363,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
         first = next((x for x in nest.flatten(inputs) if hasattr(x, "dtype")), None)
         if self._casts_variables and self._computes_in is None and first is not None:
             self._computes_in = dtypes.as_dtype(first.dtype).base_dtype.name
+            self._casts_variables = self._computes_in != self._dtype
         if self._dtype is None and first is not None:
             self._dtype = dtypes.as_dtype(first.dtype).base_dtype.name
         shapes = None

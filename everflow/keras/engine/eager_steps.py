@@ -91,15 +91,23 @@ class EagerSteps:
         with GradientTape() as tape, model._trainable_as_compiled():
             outputs = self._called(inputs, True)
             loss = self._loss(outputs, targets, weights)
+            scales = self._scales_losses()
+            scaled = model.optimizer.get_scaled_loss(loss) if scales else loss
         trained = model._collected_trainable_weights
         trained = model.trainable_weights if trained is None else trained
-        gradients = self._gradients(tape, loss, trained) if trained else []
+        gradients = self._gradients(tape, scaled, trained) if trained else []
+        if scales:
+            gradients = model.optimizer.get_unscaled_gradients(gradients)
         pairs = [(g, v) for g, v in zip(gradients, trained) if g is not None]
         if trained and not pairs:
             raise ValueError(f"No gradients provided for any variable: {[v.name for v in trained]}.")
         if pairs:
             model.optimizer.apply_gradients(pairs)
         return [loss, *self._metrics(outputs, targets, weights)]
+
+    def _scales_losses(self):
+        """Whether the optimizer wants losses scaled, as those of mixed precision do."""
+        return hasattr(self.model.optimizer, "get_scaled_loss")
 
     def _gradients(self, tape, loss, trained):
         return tape.gradient(loss, trained)

@@ -62,7 +62,7 @@ class Network(Layer):
 
     @untracked
     def _init_subclassed_network(self, name=None, **kwargs):
-        unknown = set(kwargs) - {"trainable", "dtype", "dynamic", "autocast", "experimental_autocast"}
+        unknown = set(kwargs) - {"trainable", "dtype", "dynamic", "autocast"}
         if unknown:
             raise TypeError("Keyword argument not understood:", unknown.pop())
         self._init_network(name, kwargs.get("trainable", True), kwargs.get("dtype"), kwargs.get("dynamic", False))

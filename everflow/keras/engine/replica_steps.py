@@ -71,12 +71,17 @@ class ReplicaSteps(EagerSteps):
         weights = [None if w is None else K.placeholder(ndim=np.ndim(w)) for w in part[2]]
         return inputs, targets, weights
 
+    def _makes_gradients(self):
+        """A session trains with gradients as the optimizer makes them: clipped or scaled where it does that."""
+        return hasattr(self.model.optimizer, "get_gradients") and not executing_eagerly_outside_functions()
+
+    def _scales_losses(self):
+        return super()._scales_losses() and not self._makes_gradients()
+
     def _gradients(self, tape, loss, trained):
-        """A session trains with gradients as the optimizer makes them, clipped where it clips."""
-        optimizer = self.model.optimizer
-        if executing_eagerly_outside_functions() or not hasattr(optimizer, "get_gradients"):
-            return super()._gradients(tape, loss, trained)
-        return optimizer.get_gradients(loss, trained)
+        if self._makes_gradients():
+            return self.model.optimizer.get_gradients(loss, trained)
+        return super()._gradients(tape, loss, trained)
 
     def _step(self, kind):
         of_replica = super()._step(kind)

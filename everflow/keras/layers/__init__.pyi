@@ -197,6 +197,8 @@ class Bidirectional(Wrapper):
     built: Any
     forward_layer: Any
     merge_mode: Any
+    return_sequences: Any
+    return_state: Any
     supports_masking: Any
     def __init__(self, layer: Any, merge_mode: Any = 'concat', weights: Any = None, backward_layer: Any = None, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -125,7 +125,8 @@ class ConvRNN2D(RNN):
             raise ValueError("If a RNN is stateful, a complete input_shape must be provided (including batch size).")
         one = self._one(shape)
         if self.states[0] is None:
-            self.states = [K.zeros((shape[0], *one)) for _ in self.cell.state_size]
+            # Not an attribute as weights are: they aren't weights.
+            self.__dict__["_states"] = [K.zeros((shape[0], *one)) for _ in self.cell.state_size]
         elif states is None:
             super().reset_states(None)
         if states is not None:

@@ -44,7 +44,7 @@ class _CuDNNRNN(RNN):
         loop = {name: given.pop(name) for name in _LOOP}
         units = given["units"]
         RNN.__init__(self, _Sizes([units] * states if states > 1 else units, units), **loop, **kwargs)
-        self._written = [*(name for name in given if name != "activity_regularizer"), "activity_regularizer"]
+        self._written = list(given)
         for name in self._written:
             setattr(self, name, looked_up(name, given[name]))
         self.input_spec = [InputSpec(ndim=3)]

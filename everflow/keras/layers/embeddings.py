@@ -36,6 +36,7 @@ class Embedding(ConfiguredLayer):
     def __init__(self, given, **kwargs):
         if "input_shape" not in kwargs:
             kwargs["input_shape"] = (given["input_length"] or None,)
+        kwargs["autocast"] = False  # ids that are floats mustn't lose digits
         super().__init__(dtype=kwargs.pop("dtype", None) or K.floatx(), **kwargs)
         self._keep_given(given)
         self.supports_masking = self.mask_zero

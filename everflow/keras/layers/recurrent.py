@@ -359,10 +359,10 @@ class OfCell:
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
 
     def get_config(self):
+        of_cell = written(self.cell, self.cell._kept_arguments)
         return {
             **self._rnn_config(),
-            **written(self.cell, self.cell._kept_arguments),
-            **written(self, ["activity_regularizer"]),
+            **inserted(of_cell, bias_regularizer=written(self, ["activity_regularizer"])),
         }
 
 

@@ -131,17 +131,18 @@ class DropoutRNNCellMixin:
         return self.__dict__[kept]
 
     def get_dropout_mask_for_cell(self, inputs, training, count=1):
-        """A mask for each of `count` uses of the inputs; None without dropout."""
+        """A list of masks, one for each of `count` uses of the inputs; one is given by itself; None without dropout."""
         return self._masks("dropout_mask", inputs, self.dropout, training, count)
 
     def get_recurrent_dropout_mask_for_cell(self, inputs, training, count=1):
-        """A mask for each of `count` uses of the state; None without dropout."""
+        """A list of masks, one for each of `count` uses of the state; one is given by itself; None without dropout."""
         return self._masks("recurrent_dropout_mask", inputs, self.recurrent_dropout, training, count)
 
 
 def dropout_masks(ones, rate, training, count):
-    """A list of masks: ones of which some are dropped while training."""
-    return [K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)]
+    """Masks, ones of which some are dropped while training: a list, or a single one by itself."""
+    masks = [K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)]
+    return masks if count > 1 else masks[0]
 
 
 # What recurrent layers take, in the order in which they take it: each takes some of them.
@@ -223,13 +224,13 @@ class SimpleRNNCell(_Cell):
 
     def call(self, inputs, states, training=None):
         previous = states[0]
-        masks = self.get_dropout_mask_for_cell(inputs, training)
-        recurrent_masks = self.get_recurrent_dropout_mask_for_cell(previous, training)
-        hidden = K.dot(inputs if masks is None else inputs * masks[0], self.kernel)
+        mask = self.get_dropout_mask_for_cell(inputs, training)
+        recurrent_mask = self.get_recurrent_dropout_mask_for_cell(previous, training)
+        hidden = K.dot(inputs if mask is None else inputs * mask, self.kernel)
         if self.bias is not None:
             hidden = K.bias_add(hidden, self.bias)
-        if recurrent_masks is not None:
-            previous = previous * recurrent_masks[0]
+        if recurrent_mask is not None:
+            previous = previous * recurrent_mask
         output = hidden + K.dot(previous, self.recurrent_kernel)
         if self.activation is not None:
             output = self.activation(output)

@@ -213,8 +213,8 @@ class Bidirectional(Wrapper):
         if weights:
             half = len(weights) // 2
             self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
-        for name in _ALIKE:
-            setattr(self, name, getattr(layer, name))
+        # It isn't `stateful` itself, as in TensorFlow: models leave its states alone.
+        self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         self.supports_masking = True
         self.__dict__["_num_constants"] = 0
         self.input_spec = layer.input_spec

@@ -113,6 +113,6 @@ class AUC(_Counts):
         return math.reduce_sum(math.multiply(x[:last] - x[1:], heights), name=self.name)
 
     def get_config(self):
-        own = {"curve": self.curve.value, "summation_method": self.summation_method.value}
-        own |= {"num_thresholds": self.num_thresholds, "thresholds": self.thresholds[1:-1]}
+        own = {"num_thresholds": self.num_thresholds, "curve": self.curve.value}
+        own |= {"summation_method": self.summation_method.value, "thresholds": self.thresholds[1:-1]}
         return {**super().get_config(), **own}

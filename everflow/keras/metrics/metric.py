@@ -40,7 +40,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         super().__init__(name=name, dtype=dtype, **kwargs)
         self.stateful = True
         self.built = True
-        self._dtype = K.floatx() if dtype is None else self._dtype
+        self._dtype = self._dtype or K.floatx()
 
     def __new__(cls, *args, **kwargs):
         made = super().__new__(cls)

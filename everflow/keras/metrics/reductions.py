@@ -270,24 +270,24 @@ class MeanTensor(Metric):
         self._shape = None
         self._total = None
         self._count = None
-        self._has_state = False
+        self._built = False
 
-    total = property(lambda self: self._total if self._has_state else None)
-    count = property(lambda self: self._count if self._has_state else None)
+    total = property(lambda self: self._total if self._built else None)
+    count = property(lambda self: self._count if self._built else None)
 
-    def _make_state(self, shape):
+    def _build(self, shape):
         self._shape = TensorShape(shape)
         self._total = self.add_weight("total", shape=shape, initializer="zeros")
         self._count = self.add_weight("count", shape=shape, initializer="zeros")
         with init_scope():
             if not executing_eagerly():
                 K.get_session()
-        self._has_state = True
+        self._built = True
 
     def update_state(self, values, sample_weight=None):
         values = math.cast(values, self._dtype)
-        if not self._has_state:
-            self._make_state(values.shape)
+        if not self._built:
+            self._build(values.shape)
         elif values.shape != self._shape:
             raise ValueError(
                 f"{self.name} is a mean of tensors of one shape, {self._shape} since its first call; these values have {values.shape}."
@@ -303,12 +303,12 @@ class MeanTensor(Metric):
             return self._count.assign_add(count)
 
     def result(self):
-        if not self._has_state:
+        if not self._built:
             raise ValueError(f"{self.name} does not have any result yet: it has seen no values.")
         return math.div_no_nan(self.total, self.count)
 
     def reset_states(self):
-        if self._has_state:
+        if self._built:
             K.batch_set_value([(v, np.zeros(self._shape.as_list())) for v in self.variables])
 
 

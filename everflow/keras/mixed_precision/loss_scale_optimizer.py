@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.framework import strategy_context as distribution
 from everflow.framework.composites import IndexedSlices
 from everflow.keras.backend.state import track_variable
 from everflow.keras.optimizers.optimizer import Optimizer
@@ -91,16 +92,27 @@ class LossScaleOptimizer(Optimizer):
     def apply_gradients(self, grads_and_vars, name=None):
         """Apply unscaled gradients, unless the scale finds that the step is to be left out."""
         grads_and_vars = tuple(grads_and_vars)
-        update, should_apply = self._loss_scale.update([g for g, _ in grads_and_vars])
-        if should_apply is True:
-            return group(self._optimizer.apply_gradients(grads_and_vars, name), update)
-
         # Variables can't be made in a branch.
         optimizer, variables = self._optimizer, [v for _, v in grads_and_vars]
         _ = optimizer.iterations
         optimizer._create_hypers()
         optimizer._create_slots(variables)
-        applied = cond(should_apply, lambda: group(optimizer.apply_gradients(grads_and_vars, name)), no_op)
+        if distribution.has_strategy() and not distribution.in_cross_replica_context():
+            replica = distribution.current().replica_context
+            return replica.merge_call(self._apply_in_all_replicas, args=(grads_and_vars, name))
+        return self._apply_if_finite(optimizer.apply_gradients, grads_and_vars, name)
+
+    def _apply_in_all_replicas(self, strategy, grads_and_vars, name):
+        def in_each_replica(*given):
+            return strategy.extended.call_for_each_replica(self._optimizer.apply_gradients, args=given)
+
+        return self._apply_if_finite(in_each_replica, grads_and_vars, name)
+
+    def _apply_if_finite(self, apply_gradients, grads_and_vars, name):
+        update, should_apply = self._loss_scale.update([g for g, _ in grads_and_vars])
+        if should_apply is True:
+            return group(apply_gradients(grads_and_vars, name), update)
+        applied = cond(should_apply, lambda: group(apply_gradients(grads_and_vars, name)), no_op)
         return group(applied, update)
 
     def variables(self):

@@ -37,7 +37,7 @@ class Policy:
             "infer_with_float32_vars" if name == "infer_float32_vars" else name
         )  # as it was called first
         self._compute_dtype, self._variable_dtype = _types_of(name)
-        if self._compute_dtype is not None and self._compute_dtype == self._variable_dtype:
+        if self._compute_dtype is not None and _FLOAT32_VARIABLES in name and not self.should_cast_variables:
             name = self._name = self._compute_dtype
         if loss_scale == USE_DEFAULT:
             loss_scale = "dynamic" if name == "mixed_float16" else None
@@ -112,15 +112,18 @@ def set_policy(policy):
     """
     global _global_policy
     policy = policy if policy is None or isinstance(policy, Policy) else Policy(policy)
-    is_default = policy is None or policy.name == "infer" and not autocasting.v2_dtype_behavior_enabled()
-    if not is_default:
-        _check_if_mixed_precision_graph_rewrite_is_enabled()
-        if not (autocasting.v2_dtype_behavior_enabled() or policy.name.startswith("infer")):
-            raise ValueError(
-                f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them."
-            )
+    _check_if_mixed_precision_graph_rewrite_is_enabled()
+    if policy and not autocasting.v2_dtype_behavior_enabled() and not policy.name.startswith("infer"):
+        raise ValueError(
+            f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them."
+        )
     _global_policy = autocasting.default_policy = policy
-    loss_scale_state.using_default_mixed_precision_policy = is_default
+    loss_scale_state.using_default_mixed_precision_policy = policy is None
+
+
+def policy_defaults_to_floatx():
+    """Whether layers that are given no type are of Keras's own, which the program may change."""
+    return _global_policy is None and autocasting.v2_dtype_behavior_enabled()
 
 
 def _check_if_mixed_precision_graph_rewrite_is_enabled():
@@ -152,7 +155,7 @@ def _policy_of(policy, computes_in, dtype):
         return policy
     if computes_in and dtype != computes_in:
         return Policy(f"{computes_in}_with_{dtype}_vars")
-    if dtype and not (policy is not None and policy.should_cast_variables):
+    if dtype and (computes_in or policy is None or not policy.should_cast_variables):
         return Policy(dtype)
     return policy or Policy("infer")
 

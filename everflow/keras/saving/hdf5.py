@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import numpy as np
 
@@ -32,11 +33,18 @@ def require_h5py():
 
 def may_write(filepath, overwrite):
     """Whether a file may be written; asks on the terminal where it is there already."""
-    if overwrite or not os.path.isfile(filepath):
-        return True
-    answer = ""
+    return overwrite or not os.path.isfile(filepath) or ask_to_proceed_with_overwrite(filepath)
+
+
+def ask_to_proceed_with_overwrite(filepath):
+    """Ask whether a file that is there may be written anew; say how to make that sure."""
+    # Programs that answer for the user put something else in the place of six's name for `input`.
+    ask = getattr(getattr(sys.modules.get("six"), "moves", None), "input", input)
+    answer = ask(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip().lower()
     while answer not in ("y", "n"):
-        answer = input(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip()
+        answer = ask('Enter "y" (overwrite) or "n" (cancel).').strip().lower()
+    if answer == "y":
+        print("[TIP] Next time specify overwrite=True!")
     return answer == "y"
 
 

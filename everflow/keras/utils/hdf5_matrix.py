@@ -56,7 +56,7 @@ class HDF5Matrix:
         elif isinstance(key, np.ndarray) or isinstance(key, list):
             places = [self._checked(i) for i in key]
         else:
-            raise IndexError(f"Rows are numbers, lists of numbers or slices, not {key!r}")
+            raise TypeError(f"Rows are numbers, lists of numbers or slices, not {key!r}")
         rows = self.data[places]
         return rows if self.normalizer is None else self.normalizer(rows)
 

@@ -11,7 +11,6 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras.layers.convolutional import Conv2DTranspose, Conv3DTranspose
 from everflow.keras.layers.normalization import BatchNormalization
 from everflow.keras.losses import sparse_categorical_crossentropy
-from everflow.keras.mixed_precision.policy import global_policy
 from everflow.keras.optimizers.adaptive import RMSprop
 from everflow.keras.optimizers.optimizer import Optimizer, _var_key
 from everflow.legacy.inner.keras_utils import conv_kernel_mask
@@ -24,11 +23,6 @@ Deconv3D = Deconvolution3D = Conv3DTranspose
 BatchNormalizationBase = BatchNormalization
 RMSProp = RMSprop
 LABEL_DTYPES_FOR_LOSSES = {sparse_softmax_cross_entropy: "int32", sparse_categorical_crossentropy: "int32"}
-
-
-def policy_defaults_to_floatx() -> bool:
-    """Whether layers that are given no type are of Keras's own: the policy doesn't take it from inputs."""
-    return global_policy().name != "infer"
 
 
 def _get_slot_key_from_var(var: Any, slot_name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from everflow.keras.engine.network import Network
 from everflow.keras.layers.wrappers import Wrapper, is_builtin_layer  # noqa: F401  a name that is served
+from everflow.keras.saving.hdf5 import ask_to_proceed_with_overwrite  # noqa: F401  another
 
 # --- layer_utils ---------------------------------------------------------------------------------
 
@@ -63,17 +64,3 @@ def add_edge(dot: Any, src: str, dst: str) -> None:
     if not dot.get_edge(src, dst):
         edge = importlib.import_module("pydot").Edge(src, dst)
         dot.add_edge(edge)
-
-
-# --- io_utils ------------------------------------------------------------------------------------
-
-
-def ask_to_proceed_with_overwrite(filepath: str) -> bool:
-    """Ask whether a file that is there may be written anew; say how to make that sure."""
-    answer = input(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip().lower()
-    while answer not in ("y", "n"):
-        answer = input('Enter "y" (overwrite) or "n" (cancel).').strip().lower()
-    if answer == "n":
-        return False
-    print("[TIP] Next time specify overwrite=True!")
-    return True

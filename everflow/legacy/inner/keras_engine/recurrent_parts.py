@@ -35,8 +35,7 @@ def _generate_zero_filled_state_for_cell(cell: Any, inputs: Any, batch_size: Any
 
 
 def _generate_dropout_mask(ones: Any, rate: float, training: Any = None, count: int = 1) -> Any:
-    masks = dropout_masks(ones, rate, training, count)
-    return masks if count > 1 else masks[0]
+    return dropout_masks(ones, rate, training, count)
 
 
 def _is_multiple_state(state_size: Any) -> bool:
