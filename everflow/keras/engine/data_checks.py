@@ -85,7 +85,11 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
             len(names) == 1
             and arrays
             and arrays[0] is not None
-            and (isinstance(arrays[0], (float, int, list, tuple)) or not isinstance(arrays[0], Tensor) and np.ndim(arrays[0]) == 0)
+            and (
+                isinstance(arrays[0], (float, int, list, tuple))
+                or not isinstance(arrays[0], Tensor)
+                and np.ndim(arrays[0]) == 0
+            )
         ):
             # A list of numbers or of rows is the array of the only input.
             arrays = [np.asarray(data)]
