@@ -117,3 +117,46 @@ def test_arrays_spread_by_a_strategy_may_end_with_a_short_batch():
     assert made.predict(rows, batch_size=4).shape == (10, 2)
     assert made.evaluate(rows, Y, batch_size=4, verbose=0) == pytest.approx(31.905)  # each step counts alike
     assert made.test_on_batch(rows, Y) == pytest.approx(25.605)
+
+
+@pytest.mark.usefixtures("either")
+class TestModelsOfDicts:
+    def _made(self):
+        a, b = tf.keras.Input([2], name="first"), tf.keras.Input([2], name="second")
+        return tf.keras.Model({"a": a, "b": b}, {"sum": layers.add([a, b]), "parts": [layers.subtract([a, b])]})
+
+    @pytest.mark.parametrize("names", [("a", "b"), ("first", "second")])
+    def test_they_are_called_by_either_names(self, names):
+        found = self._made()(dict(zip(names, [tf.ones([1, 2]), tf.zeros([1, 2])])))
+        assert sorted(found) == ["parts", "sum"]
+        np.testing.assert_array_equal(tf.keras.backend.get_value(found["parts"][0]), [[1, 1]])
+
+    def test_their_structure_is_in_the_config(self):
+        config = self._made().get_config()
+        assert config["input_layers"] == {"a": ["first", 0, 0], "b": ["second", 0, 0]}
+        again = tf.keras.Model.from_config(config)
+        assert sorted(again({"a": tf.ones([1, 2]), "b": tf.ones([1, 2])})) == ["parts", "sum"]
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_layer_may_return_nothing_where_operations_run_at_once():
+    class Silent(layers.Layer):
+        def call(self, x):
+            return None
+
+    class SilentModel(tf.keras.Model):
+        def call(self, x):
+            return None
+
+    assert Silent()(tf.ones([2])) is None
+    assert SilentModel()(tf.ones([2])) is None
+    with pytest.raises(ValueError, match="returned None"):
+        Silent()(tf.keras.Input([2]))
+
+
+def test_the_config_of_a_layer_whatever_it_calls_itself():
+    class Plain(layers.Layer):
+        def __init__(this, **kwargs):  # noqa: N805
+            super().__init__(**kwargs)
+
+    assert sorted(Plain().get_config()) == ["dtype", "name", "trainable"]

@@ -43,7 +43,7 @@ class Threads:
                 continue
             try:
                 job.set_result(self._result(number, function, args))
-            except BaseException as error:  # noqa: BLE001 - whoever waits for the result gets it
+            except BaseException as error:
                 job.set_exception(error)
 
     def _result(self, number: int, function: Callable, args: tuple) -> object:
@@ -120,12 +120,12 @@ def _serve(pipe: Connection, begin: Callable[[], None]) -> None:
             return
         try:
             pipe.send((True, function(*args)))
-        except Exception as error:  # noqa: BLE001 - it is raised where the result is wanted
+        except Exception as error:
             _send_error(pipe, error)
 
 
 def _send_error(pipe: Connection, error: Exception) -> None:
     try:
         pipe.send((False, multiprocessing.pool.ExceptionWithTraceback(error, error.__traceback__)))
-    except Exception:  # noqa: BLE001 - an error that can't be pickled
+    except Exception:
         pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}")))
