@@ -156,7 +156,7 @@ def test_a_layer_may_return_nothing_where_operations_run_at_once():
 
 def test_the_config_of_a_layer_whatever_it_calls_itself():
     class Plain(layers.Layer):
-        def __init__(this, **kwargs):  # noqa: N805
+        def __init__(this, **kwargs):
             super().__init__(**kwargs)
 
     assert sorted(Plain().get_config()) == ["dtype", "name", "trainable"]

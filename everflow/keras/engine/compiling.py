@@ -465,7 +465,8 @@ class Compiling:
         phase = [True] if kind == "train" and self._phase() else []
         if phase and self._steps is None and [target is None for target in values[1]] == [True]:
             logging.warning(
-                f"{self.name} is trained without targets. As in TensorFlow, the flag that this is training takes their place: each is 1."
+                f"{self.name} is trained without targets. As in TensorFlow, the flag that this is training takes their "
+                "place: each is 1."
             )
             values, phase = (values[0], [np.ones([])], values[2]), [False]
         elif kind != "predict":
