@@ -111,6 +111,7 @@ python.framework      combinations                       : legacy.inner.distribu
 python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
 python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
 python.keras.distribute distributed_training_utils       : legacy.inner.distribute.keras_training
+python.keras.distribute multi_worker_training_state      : legacy.inner.distribute.training_state
 python.keras.distribute multi_worker_testing_utils       : legacy.inner.distribute.synthetic_digits
 python.distribute     cluster_resolver                   : distribute.cluster_resolver distribute.scheduler_resolvers distribute.tpu_resolver \
                                                            legacy.inner.distribute.resolver_names
@@ -240,6 +241,7 @@ python.keras.engine   network                            : legacy.inner.keras_en
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.engine   saving                             : legacy.inner.keras_saving keras.saving.models keras.saving.model_config
 python.keras.engine   training                           : legacy.inner.keras_engine.endpoints
+python.keras.engine   partial_batch_padding_handler      : legacy.inner.keras_engine.padding
 python.keras.engine   data_adapter                       : legacy.inner.keras_engine.data_adapters
 python.keras.engine   training_generator                 : legacy.inner.keras_engine.training_loops legacy.inner.keras_engine.data_adapters
 python.keras.engine   training_v2 training_v2_utils training_arrays training_distributed : legacy.inner.keras_engine.training_loops

@@ -103,7 +103,7 @@ def test_branches_may_update(mode):
 def test_targets_are_needed(mode):
     model = _compiled(mode, tf.keras.Sequential([layers.Dense(2, input_shape=(3,))]))
     with pytest.raises(ValueError, match="No data provided"):
-        model.fit(X, None, verbose=0)
+        model.evaluate(X, None, verbose=0)
 
 
 def test_weights_of_time_steps_are_of_time_steps(mode):

@@ -345,7 +345,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
                 f"Layer {self.name} uses Python control flow on values that are only known when the graph runs. A layer made with "
                 f"`dynamic=True` may do so, in eager execution. The operation that failed: {error}"
             ) from error
-        if outputs is None:
+        if outputs is None and not executing_eagerly():
             raise ValueError(f"The `call` of layer {self.name} returned None: it has to return a tensor, or several.")
         return outputs
 
@@ -482,8 +482,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
         config["dtype"] = self.dtype
         if self._dynamic:
             config["dynamic"] = True
-        parameters = getfullargspec(type(self).__init__).args
-        extra = [p for p in parameters if p not in ("self", "name", "trainable", "dtype", "dynamic")]
+        parameters = getfullargspec(type(self).__init__).args[1:]
+        extra = [p for p in parameters if p not in ("name", "trainable", "dtype", "dynamic")]
         if extra and type(self).get_config is Layer.get_config and type(self) is not Layer:
             raise NotImplementedError(
                 f"{type(self).__name__} takes {', '.join(extra)}: layers with arguments in `__init__` need a `get_config` "

@@ -61,9 +61,9 @@ def _source(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, 
     if more["in_functions"] or not for_predict:
         _refuse_uneven(model, values[0], batch_size, steps)
     if model._distribution_strategy is not None and workers.worker() is None and values[0]:
-        return spread(model, values, batch_size, steps, shuffle, steps_name, more["epochs"])
+        return spread(model, values, batch_size, steps, shuffle, steps_name, more["epochs"], for_predict)
     if more["in_functions"] and steps is not None and values[0]:
-        return steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation)
+        return steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation, for_predict)
     return ArrayBatches(values, batch_size, steps, shuffle)
 
 
@@ -166,8 +166,9 @@ class DatasetBatches(Batches):
             x, y, weight = _unpacked(element, self.for_predict)
             options = {"class_weight": self.class_weight, "for_predict": self.for_predict}
             values = self.model._standardize(x, y, sample_weight=weight, **options)
-            # A session is asked for whole steps; elsewhere the batch itself is seen.
-            yield values, self._counted(values) if executing_eagerly() else 1
+            # A session is asked for whole steps, as are replicas that arrays are spread over; elsewhere the batch itself
+            # is seen.
+            yield values, 1 if not executing_eagerly() or self.model._spreads_arrays else self._counted(values)
             count += 1
             if count == self.steps:
                 return

@@ -26,6 +26,7 @@ from everflow.keras.engine.replica_steps import ReplicaSteps
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
 from everflow.ops.variables.variable import Variable
+from everflow.platform import logging
 from everflow.platform.signatures import parameters, takes
 
 COMPILE_PARAMETERS = parameters(
@@ -199,16 +200,21 @@ class Compiling:
         names = self.output_names
         losses = ends.loss_objects(self.loss if self.loss != {} else None, names)
         modes = ends.sample_weight_modes(self.sample_weight_mode, names)
+        if not self._run_eagerly:
+            ends.check_sample_weight_modes(modes)
         self._endpoints = [
             ends.Endpoint(o, n, one, mode) for o, n, one, mode in zip(self.outputs, names, losses, modes)
         ]
         for endpoint, weight in zip(self._endpoints, ends.loss_weights(self.loss_weights, names)):
             endpoint.loss_weight = weight
         for endpoint, tensor in zip(self._endpoints, self._target_tensors(target_tensors)):
-            if executing_eagerly():
-                endpoint.is_fed = endpoint.loss is not None
-            else:
+            if not executing_eagerly():
                 endpoint.make_target(tensor)
+                continue
+            endpoint.is_fed = endpoint.loss is not None
+            if tensor is not None and self._run_eagerly:
+                raise ValueError("`target_tensors` can't be given with `run_eagerly`: give targets with the data.")
+            endpoint.given_target = tensor
 
     def _target_tensors(self, given):
         if given is None or isinstance(given, (list, tuple)) and not given:
@@ -403,9 +409,17 @@ class Compiling:
         phase = K.learning_phase()
         return [phase] if isinstance(phase, Tensor) else []
 
+    def _make_execution_function(self, mode):
+        """The function of a mode ("train", "test" or "predict"), made where it wasn't yet."""
+        getattr(self, f"_make_{mode}_function")()
+        return getattr(self, f"{mode}_function")
+
     @untracked
     def _make_train_function(self):
         if self.train_function is not None:
+            return
+        if self._steps is not None:
+            self.train_function = self._steps.as_function("train")
             return
         weights = self._collected_trainable_weights
         self._check_trainable_weights_consistency()
@@ -420,7 +434,9 @@ class Compiling:
 
     @untracked
     def _make_test_function(self):
-        if self.test_function is None:
+        if self.test_function is None and self._steps is not None:
+            self.test_function = self._steps.as_function("test")
+        elif self.test_function is None:
             self.test_function = self._function("test", "evaluation", self.state_updates)
 
     @untracked
@@ -446,7 +462,14 @@ class Compiling:
 
     def _run_function(self, kind, values):
         """Run one of the functions on (inputs, targets, weights)."""
-        if kind != "predict":
+        phase = [True] if kind == "train" and self._phase() else []
+        if phase and self._steps is None and [target is None for target in values[1]] == [True]:
+            logging.warning(
+                f"{self.name} is trained without targets. As in TensorFlow, the flag that this is training takes their "
+                "place: each is 1."
+            )
+            values, phase = (values[0], [np.ones([])], values[2]), [False]
+        elif kind != "predict":
             self._require_targets(values[1])
         if executing_eagerly() and self._steps is None:
             self.__dict__["_steps"] = EagerSteps(self)
@@ -461,9 +484,7 @@ class Compiling:
             for endpoint, weight, target in zip(fed, weights or [None] * len(fed), targets):
                 if endpoint.sample_weight is not None:
                     feeds.append(_ones_for(endpoint, target) if weight is None else weight)
-        if kind == "train" and self._phase():
-            feeds.append(True)
-        return list(getattr(self, f"{kind}_function")(feeds))
+        return list(getattr(self, f"{kind}_function")([*feeds, *phase]))
 
     def _require_targets(self, targets):
         for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
@@ -576,5 +597,7 @@ def _placeholder_like(value, name):
 
 
 def _ones_for(endpoint, target):
+    if not np.ndim(target):
+        return [[1.0]] if endpoint.sample_weight_mode == "temporal" else [1.0]
     sizes = target.shape[:2] if endpoint.sample_weight_mode == "temporal" else target.shape[:1]
     return np.ones(sizes, "float32")

@@ -85,10 +85,16 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
             len(names) == 1
             and arrays
             and arrays[0] is not None
-            and (isinstance(arrays[0], (float, int, list, tuple)) or np.ndim(arrays[0]) == 0)
+            and (
+                isinstance(arrays[0], (float, int, list, tuple))
+                or not isinstance(arrays[0], Tensor)
+                and np.ndim(arrays[0]) == 0
+            )
         ):
             # A list of numbers or of rows is the array of the only input.
             arrays = [np.asarray(data)]
+        if exception_prefix == "input":
+            arrays = arrays[: len(names)]  # What the model has no input for is left out, as in TensorFlow.
         arrays = [as_array(x, rank) for x, rank in itertools.zip_longest(arrays, ranks)][: len(arrays)]
     else:
         arrays = [as_array(data, ranks[0])]
@@ -241,6 +247,16 @@ def check_targets(targets, endpoints):
                 raise ValueError(
                     f"`{name}` needs targets of the same shape as the output: they have {y.shape}, and output {endpoint.name} has {shape}."
                 )
+
+
+def targets_given_before(y, endpoints):
+    """The targets of a call, or those that `compile` was given."""
+    before = [endpoint.given_target for endpoint in endpoints]
+    if all(tensor is None for tensor in before):
+        return y
+    if y is not None:
+        raise ValueError("`y` can't be given where `compile` was given `target_tensors`.")
+    return before
 
 
 def slice_arrays(arrays, start=None, stop=None):

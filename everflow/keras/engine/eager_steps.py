@@ -36,6 +36,18 @@ class EagerSteps:
             outputs = self._function(kind)(*tensors)
         return [value_of(x) for x in outputs]
 
+    def as_function(self, kind):
+        """A function of a list of inputs, targets and weights; for "train", the optimizer has its variables then."""
+        model = self.model
+        if kind == "train" and hasattr(model.optimizer, "_make_variables"):
+            model.optimizer._make_variables(model._collected_trainable_weights)
+        inputs, targets = len(model.inputs), len(self._fed())
+
+        def function(values):
+            return self.run(kind, values[:inputs], values[inputs : inputs + targets], values[inputs + targets :])
+
+        return function
+
     def _as_tensors(self, inputs, targets, weights):
         return (
             [_as_tensor(x, like) for x, like in zip(inputs, self.model.inputs)],

@@ -29,7 +29,7 @@ class Endpoint:
         self.output, self.name, self.loss = output, name, loss
         self.loss_weight = 1.0
         self.sample_weight_mode = sample_weight_mode
-        self.target = self.sample_weight = None
+        self.target = self.sample_weight = self.given_target = None
         self.is_fed = True
         self.metrics, self.weighted_metrics = [], []
         self.loss_metric = None
@@ -200,14 +200,23 @@ def loss_weights(weights, output_names):
 
 
 def sample_weight_modes(mode, output_names):
-    """The mode of sample weights for each output."""
-    if mode is None or mode == "":
-        return [None] * len(output_names)
+    """The mode of sample weights for each output: "temporal", or None where each sample has one weight."""
     if isinstance(mode, dict):
-        return from_dict(mode, output_names, "sample_weight_mode")
-    if isinstance(mode, (list, tuple)):
-        return from_list(mode, output_names, "sample_weight_mode")
-    return [mode] * len(output_names)
+        modes = from_dict(mode, output_names, "sample_weight_mode")
+        if missing := [name for name in output_names if name not in mode]:
+            raise ValueError(f"`sample_weight_mode` as a dict has an entry for each output; it lacks {missing}.")
+    elif isinstance(mode, (list, tuple)):
+        modes = from_list(mode, output_names, "sample_weight_mode")
+    else:
+        modes = [mode or None] * len(output_names)
+    return [None if each == "samplewise" else each for each in modes]
+
+
+def check_sample_weight_modes(modes):
+    """AssertionError for a mode that there isn't."""
+    for mode in modes:
+        if mode not in (None, "temporal"):
+            raise AssertionError(f'`sample_weight_mode` is None, "temporal" or "samplewise", not {mode!r}.')
 
 
 def metrics_by_output(metrics, output_names):

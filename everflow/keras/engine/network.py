@@ -289,7 +289,8 @@ class Network(Layer):
 
     def _run_graph(self, inputs, training=None, mask=None):
         """The outputs for other inputs: every layer is called again."""
-        flat = nest.flatten(inputs) if not isinstance(inputs, dict) else [inputs[name] for name in self.input_names]
+        by_name = isinstance(inputs, dict) and set(inputs) == set(self.input_names)
+        flat = [inputs[name] for name in self.input_names] if by_name else nest.flatten(inputs)
         masks = [None] * len(flat) if mask is None else nest.flatten(mask)
         for x, m in zip(flat, masks):
             if m is not None:
@@ -324,7 +325,7 @@ class Network(Layer):
         """The last layers have set the masks of the outputs."""
         if not self._is_graph_network:
             for tensor in nest.flatten(outputs):
-                if not hasattr(tensor, "_keras_mask"):
+                if tensor is not None and not hasattr(tensor, "_keras_mask"):
                     tensor._keras_mask = None
 
     def compute_output_shape(self, input_shape):

@@ -30,6 +30,11 @@ def network_config(network):
     def coordinates(layer, node_index, tensor_index, *rest):
         return [layer.name, numbers[layer._inbound_nodes[node_index]], tensor_index, *rest]
 
+    def ends(nested):
+        """The places of inputs or outputs, in their structure; a single one in a list."""
+        places = _mapped(lambda tensor: coordinates(*tensor._keras_history), nested)
+        return places if isinstance(nested, (list, tuple, dict)) else [places]
+
     layers = []
     for layer in network.layers:
         calls = []
@@ -44,8 +49,8 @@ def network_config(network):
     return {
         "name": network.name,
         "layers": layers,
-        "input_layers": [coordinates(*c) for c in network._input_coordinates],
-        "output_layers": [coordinates(*c) for c in network._output_coordinates],
+        "input_layers": ends(network._nested_inputs),
+        "output_layers": ends(network._nested_outputs),
     }
 
 
@@ -160,10 +165,10 @@ def reconstruct(config, custom_objects=None):
         for key in made:
             del waiting[key]
 
-    inputs, outputs = ([tensor_at(place) for place in _listed(config[f"{end}_layers"])] for end in ("input", "output"))
+    inputs, outputs = (_at_places(tensor_at, _listed(config[f"{end}_layers"])) for end in ("input", "output"))
     return inputs, outputs, created
 
 
 def _listed(coordinates):
     """Coordinates as a list of them; a single one may be written without the list around it."""
-    return [coordinates] if coordinates and isinstance(coordinates[0], str) else coordinates
+    return [coordinates] if _is_place(coordinates) else coordinates

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine import workers
 from everflow.keras.engine.array_batches import ArrayBatches
 from everflow.keras.engine.batch_values import is_composite, row_count
@@ -13,7 +14,7 @@ from everflow.keras.engine.batch_values import is_composite, row_count
 _DEFAULT_BATCH = 32
 
 
-def cut(samples, steps, batch_size, may_end_short):
+def cut(samples, steps, batch_size, may_end_short, in_functions=False, for_predict=False):
     """(steps, size of batches) for so many samples; ValueError where they can't be cut so."""
     if steps is None:
         size = batch_size or min(samples, _DEFAULT_BATCH)
@@ -24,8 +25,12 @@ def cut(samples, steps, batch_size, may_end_short):
         if samples % steps:
             raise ValueError(f"There are {samples} samples, which is not divisible by steps, {steps}.")
         return steps, samples // steps
-    if samples < steps * batch_size:
+    # Functions may take a shorter last batch; what they predict is for all samples.
+    needed = (steps - 1) * batch_size + 1 if in_functions else steps * batch_size
+    if samples < needed:
         raise ValueError(f"{steps} steps of {batch_size} need more samples than there are: {samples}.")
+    if in_functions and for_predict and samples > steps * batch_size:
+        raise ValueError(f"{steps} steps of {batch_size} don't predict from all {samples} samples.")
     return steps, batch_size
 
 
@@ -78,6 +83,9 @@ class SessionBatches(SpreadBatches):
         super().__init__(model, values, steps, batch_size, shuffle, steps_name)
         self._epochs = epochs
 
+    def as_validation_of(self, source, batch_size):
+        return self
+
     def _pieces(self):
         left = np.arange(0)
         for order in itertools.islice(self._passes(), self._epochs or 1):
@@ -97,11 +105,19 @@ class SessionBatches(SpreadBatches):
         return 1
 
 
-def spread(model, values, batch_size, steps, shuffle, steps_name, epochs=None):
+def spread(model, values, batch_size, steps, shuffle, steps_name, epochs=None, for_predict=False):
     """The batches of arrays under a strategy; `epochs` is for training, whose last batch may be smaller."""
     samples = next(row_count(a) for a in (*values[0], *values[1]) if hasattr(a, "shape") or is_composite(a))
     in_functions = model._experimental_run_tf_function
-    needed, size = cut(samples, steps, batch_size, may_end_short=in_functions or epochs is not None)
+    # A session tests and predicts with batches of one size only.
+    needed, size = cut(
+        samples,
+        steps,
+        batch_size,
+        in_functions or epochs is not None or executing_eagerly(),
+        in_functions,
+        for_predict,
+    )
     if not in_functions:
         # Testing and predicting begin anew each time.
         return SessionBatches(model, values, needed, size, shuffle, steps_name, epochs)
@@ -110,13 +126,13 @@ def spread(model, values, batch_size, steps, shuffle, steps_name, epochs=None):
     return SpreadBatches(model, values, steps, size, shuffle, steps_name)
 
 
-def steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation):
+def steps_of_arrays(model, values, batch_size, steps, shuffle, steps_name, is_validation, for_predict):
     """The batches of arrays that functions take in so many steps; validation may end with a smaller one."""
     samples = next(row_count(a) for a in (*values[0], *values[1]) if hasattr(a, "shape") or is_composite(a))
     if is_validation:
         size = batch_size or -(-samples // steps)
     else:
-        steps, size = cut(samples, steps, batch_size, may_end_short=True)
+        steps, size = cut(samples, steps, batch_size, may_end_short=True, in_functions=True, for_predict=for_predict)
     made = SpreadBatches(model, values, steps, size, shuffle, steps_name)
     made.restarts = is_validation
     return made

@@ -7,6 +7,7 @@ import numpy as np
 from everflow.data import Dataset
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import batches_of
 from everflow.keras.engine.compiling import Compiling
@@ -207,7 +208,7 @@ class Model(Compiling, InnerNames, Network):
 
     def _refuse_spread(self, method):
         """NotImplementedError where a strategy spreads arrays before they come to steps: one batch can't be."""
-        if self._spreads_arrays:
+        if self._spreads_arrays and not executing_eagerly():
             raise NotImplementedError(
                 f"`{method}` is not supported for models that a tf.distribute.Strategy spreads over replicas."
             )
@@ -230,6 +231,8 @@ class Model(Compiling, InnerNames, Network):
             return inputs, [], []
         endpoints = [e for e in self._endpoints if e.is_fed]
         names = [e.name for e in endpoints]
+        if executing_eagerly():
+            y = data_checks.targets_given_before(y, endpoints)
         targets = data_checks.standardize(
             y, names, [None] * len(names), check_batch_axis=False, exception_prefix="target"
         )

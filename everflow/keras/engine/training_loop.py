@@ -9,6 +9,7 @@ import numpy as np
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras.callbacks import configure, make_logs, tell_names
 from everflow.keras.engine.batch_values import joined
+from everflow.keras.engine.batches import GeneratorBatches
 
 
 class _Means:
@@ -37,6 +38,8 @@ def _configured(callbacks, model, mode, source, verbose, do_validation=False, ep
     if not by_samples:
         samples = source.steps if source.is_told_steps or not source.in_functions else None
         amount = {"steps": source.steps_ahead(mode), "samples": samples}
+    elif source.in_functions and mode != "train":
+        amount["samples"] = True  # As in TensorFlow, which says so much and no more: bars end as "10000/1".
     amount["count_mode"] = "samples" if by_samples else "steps"
     amount |= {"batch_size": source.batch_size, "epochs": epochs}
     return configure(callbacks, model, mode=mode, do_validation=do_validation, verbose=verbose, **amount)
@@ -111,6 +114,8 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
 def _announce(model, source, validation):
     """Say how much there is to train on, where it is known; a graph that is run step by step says nothing of steps."""
     in_functions = model._experimental_run_tf_function
+    if isinstance(source, GeneratorBatches) and not source.in_functions:
+        return
     if not source.counts_samples and (not source.is_told_steps if in_functions else executing_eagerly()):
         return
 

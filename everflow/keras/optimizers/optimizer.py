@@ -227,6 +227,13 @@ class Optimizer(Trackable):
     def _create_slots(self, var_list):
         """Make what is kept for each variable."""
 
+    def _make_variables(self, var_list):
+        """Make the count of steps, what is set, and what is kept for each variable."""
+        _ = self.iterations
+        self._create_hypers()
+        self._create_slots(var_list)
+        attachments.joined(self)
+
     def _add_slots(self, var_list, *slot_names):
         for slot_name in slot_names:
             for var in var_list:
@@ -290,10 +297,7 @@ class Optimizer(Trackable):
         var_list = [v for _, v in grads_and_vars]
         with name_scope(self._name):
             with init_scope():
-                _ = self.iterations
-                self._create_hypers()
-                self._create_slots(var_list)
-                attachments.joined(self)
+                self._make_variables(var_list)
             frame = strategy_context.current()
             if frame is not None and frame.replica_context is not None and frame.strategy.num_replicas_in_sync > 1:
                 return frame.replica_context.merge_call(self._apply_sums, args=(grads_and_vars, name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from everflow.eager import version_mark
 from everflow.keras.saving import hdf5, saved_model
 
 
@@ -31,10 +32,11 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
         >>> tf.gfile.Exists("model.h5")
         True
     """
-    save_format = save_format or "h5"
-    if save_format not in ("h5", "hdf5", "keras", "tf", "tensorflow"):
+    if save_format not in (None, "h5", "hdf5", "keras", "tf", "tensorflow"):
         raise ValueError(f"Unknown save_format {save_format!r}: it is 'h5' or 'tf'.")
-    if save_format in ("tf", "tensorflow"):
+    # A path's ending counts more than the format; "h5" is the only one that stands for a file where there is none.
+    is_file = not isinstance(filepath, (str, os.PathLike)) or os.fspath(filepath).endswith((".h5", ".keras", ".hdf5"))
+    if not is_file and (save_format or ("tf" if version_mark.enabled() else "h5")) != "h5":
         saved_model.save_model(model, filepath, overwrite, include_optimizer, signatures)
         return
     if not model._is_graph_network and type(model).__name__ != "Sequential":

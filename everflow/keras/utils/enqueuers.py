@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import abc
+import functools
 import itertools
 import multiprocessing
-import multiprocessing.pool
 import queue
 import random
 import threading
 import time
-import weakref
 
 import numpy as np
+
+from everflow.keras.utils.worker_pools import Processes, Threads, running_pools
 
 # What workers make batches of, by number; processes get a copy when they are started.
 _shared: dict = {}
 _numbers = itertools.count()
-# Pools of processes that may still run.
-_pools = weakref.WeakSet()
 
 
-def _share_with_process(shared, seed_base):
+def _begin_process(shared, seed):
     _shared.update(shared)
-    if seed_base is not None:
-        np.random.seed((seed_base + multiprocessing.current_process().ident) % 2**32)
+    if seed is not None:
+        np.random.seed((seed + multiprocessing.current_process().ident) % 2**32)
 
 
 def _item(uid, index):
@@ -53,12 +52,11 @@ def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
     Example:
         >>> tf.keras.experimental.terminate_keras_multiprocessing_pools()
     """
-    processes = [process for pool in list(_pools) for process in pool._pool or []]
-    for pool in list(_pools):
+    pools = list(running_pools)
+    for pool in pools:
         pool.terminate()
-        _pools.discard(pool)
     deadline = time.monotonic() + grace_period
-    for process in processes:
+    for process in [process for pool in pools for process in pool.processes]:
         process.join(max(0, deadline - time.monotonic()))
         if use_sigkill and process.is_alive():
             process.kill()
@@ -92,12 +90,8 @@ class SequenceEnqueuer(abc.ABC):
 
     def _make_pool(self, workers):
         if not self.use_multiprocessing:
-            return multiprocessing.pool.ThreadPool(workers)
-        pool = multiprocessing.Pool(
-            workers, initializer=_share_with_process, initargs=({self.uid: self.sequence}, self._random_seed)
-        )
-        _pools.add(pool)
-        return pool
+            return Threads(workers)
+        return Processes(workers, functools.partial(_begin_process, {self.uid: self.sequence}, self._random_seed))
 
     def start(self, workers=1, max_queue_size=10):
         """Start workers; no more than `max_queue_size` batches wait."""
@@ -186,12 +180,11 @@ class OrderedEnqueuer(SequenceEnqueuer):
             pool = self._make_pool(self.workers)
             try:
                 for i in numbers:
-                    if not self._put(pool.apply_async(_item, (self.uid, i))):
+                    if not self._put(pool.submit(_item, self.uid, i)):
                         return
                 self._drain()
             finally:
                 pool.terminate() if self.stop_signal.is_set() else pool.close()
-                pool.join()
             if self.stop_signal.is_set():
                 return
             self.sequence.on_epoch_end()
@@ -200,7 +193,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
         try:
             for job in self._jobs():
                 try:
-                    batch = job.get()
+                    batch = job.result()
                 finally:
                     self.queue.task_done()
                 if batch is not None:
@@ -233,7 +226,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     def _run(self):
         pool = self._make_pool(self.workers)
         try:
-            while self._put(pool.apply_async(_next, (self.uid,))):
+            while self._put(pool.submit(_next, self.uid)):
                 pass
         finally:
             pool.terminate()
@@ -241,7 +234,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     def get(self):
         try:
             for job in self._jobs():
-                batch = job.get()
+                batch = job.result()
                 self.queue.task_done()
                 if batch is not None:
                     yield batch
@@ -249,9 +242,8 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             # The end of the generator; jobs that were queued before it may still give batches.
             while not self.queue.empty():
                 job = self.queue.get()
-                job.wait()
-                if job.successful():
-                    yield job.get()
+                if job.exception() is None:
+                    yield job.result()
             self.stop_signal.set()
         except Exception as error:
             self.stop()

@@ -46,10 +46,9 @@ class Progbar:
             if now - self._last_update < self.interval and self.target is not None and current < self.target:
                 return
             self._show_bar(current, now, info)
-        elif self.verbose == 2 and (self.target is None or current >= self.target):
-            if self.target is not None:
-                digits = int(np.log10(self.target)) + 1 if self.target else 1
-                info = f"{current:{digits}d}/{self.target}" + info
+        elif self.verbose == 2 and self.target is not None and current >= self.target:
+            digits = int(np.log10(self.target)) + 1 if self.target else 1
+            info = f"{current:{digits}d}/{int(self.target)}" + info
             sys.stdout.write(info + self._means() + "\n")
             sys.stdout.flush()
         self._last_update = now
@@ -101,7 +100,7 @@ class Progbar:
         arrow = ""
         if done > 0:
             arrow = "=" * (done - 1) + (">" if current < self.target else "=")
-        return f"{current:{digits}d}/{self.target} [{arrow}{'.' * (self.width - done)}]"
+        return f"{current:{digits}d}/{int(self.target)} [{arrow}{'.' * (self.width - done)}]"
 
     def _means(self):
         text = ""
