@@ -260,7 +260,7 @@ def fake_quant_vars(
 ) -> torch.Tensor:
     for name, end in (("min", min), ("max", max)):
         if end.dim() and end.shape[0] != inputs.shape[-1]:
-            raise _invalid(f"{name} has incorrect size, expected {inputs.shape[-1]} was {end.shape[0]}")
+            raise _invalid(f"{name} has {end.shape[0]} ends for {inputs.shape[-1]} channels")
     return _fake_quant(inputs, min, max, num_bits, narrow_range, divides=True)
 
 

@@ -133,7 +133,7 @@ def test_a_sum_needs_ranges(sess):
 
 
 def test_ranges_of_channels_have_one_end_for_each(sess):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="incorrect size"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ends for 2 channels"):
         sess.run(
             tf.quantization.fake_quant_with_min_max_vars_per_channel(
                 fed(np.ones((2, 2), np.float32)), fed(np.float32([-1.0])), fed(np.float32([1.0]))

@@ -597,7 +597,7 @@ def _search(sorted_inputs: Value, values: AnyTensor, out_type: DType, side: Lite
 @kernel("MatrixBandPart", "BatchMatrixBandPart", result=same(0))
 def matrix_band_part(input: AnyTensor, num_lower: torch.Tensor, num_upper: torch.Tensor) -> AnyTensor:
     if input.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {list(input.shape)}")
+        raise invalid(f"A band is of matrices; the input has the shape {list(input.shape)}")
     rows, columns = input.shape[-2:]
     lower, upper = scalar(num_lower, "num_lower"), scalar(num_upper, "num_upper")
     if not lower <= rows:

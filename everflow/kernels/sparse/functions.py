@@ -385,7 +385,9 @@ def sparse_fill_empty_rows(
     rows = int(dense_shape[0])
     count = indices.shape[0]
     if default_value.ndim:
-        raise invalid(f"default_value should be a scalar, but got shape {list(default_value.shape)}")
+        raise invalid(
+            f"default_value fills one place, so it is a single value, not of shape {list(default_value.shape)}"
+        )
     if rows == 0 and count:
         raise invalid(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {count}")
     owners = indices[:, 0]
