@@ -76,9 +76,9 @@ def test_the_type_of_reads_can_be_asked_and_set():
 
 
 def test_one_for_several_devices_is_a_variable_of_the_strategy():
-    with tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+    with tf.Graph().as_default(), tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
         variable = tf.Variable(1.0)
-    assert isinstance(AutoCastDistributedVariable(variable), type(variable))
+        assert isinstance(AutoCastDistributedVariable(variable), type(variable))
     with pytest.raises(ValueError):
         AutoCastDistributedVariable(tf.Variable(1.0, use_resource=True))
 
