@@ -166,8 +166,7 @@ class DatasetBatches(Batches):
             x, y, weight = _unpacked(element, self.for_predict)
             options = {"class_weight": self.class_weight, "for_predict": self.for_predict}
             values = self.model._standardize(x, y, sample_weight=weight, **options)
-            # A session is asked for whole steps, as are replicas that arrays are spread over; elsewhere the batch itself
-            # is seen.
+            # A session, or replicas that arrays are spread over, count whole steps; elsewhere the batch itself is seen.
             yield values, 1 if not executing_eagerly() or self.model._spreads_arrays else self._counted(values)
             count += 1
             if count == self.steps:

@@ -1,4 +1,4 @@
-"""Functions of `tensorflow.python.keras.distribute.multi_worker_training_state`: is there a checkpoint, and away with it."""
+"""Functions of `tensorflow.python.keras.distribute.multi_worker_training_state`: is there a checkpoint?"""
 
 from __future__ import annotations
 

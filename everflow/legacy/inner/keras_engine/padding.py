@@ -1,5 +1,5 @@
-"""`tensorflow.python.keras.engine.partial_batch_padding_handler`: short batches made as long as the others, and what was
-predicted from the rows that were added taken away again.
+"""`tensorflow.python.keras.engine.partial_batch_padding_handler`: short batches made as long as the others, and
+what was predicted from the rows that were added taken away again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from everflow.ops import array
 
 
 class PartialBatchPaddingHandler:
-    """Pads batches to `padded_batch_size` rows; `padding_mask` is 1 for each row that was there, and 0 for one added."""
+    """Pads batches to `padded_batch_size` rows; `padding_mask` is 1 for each row that was there, and 0 for others."""
 
     def __init__(self, output_shape: Any) -> None:
         self.padded_batch_size = 0
