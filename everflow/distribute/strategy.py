@@ -176,7 +176,15 @@ def _like(value, parts: list):
 
 
 class Strategy(StrategyV2):
-    """`tf.distribute.Strategy`: that of TensorFlow 2, whose `reduce` may leave out the axis."""
+    """How variables and computations are spread over devices; that of TensorFlow 2, whose `reduce` may leave out the axis.
+
+    Args:
+        extended: The `tf.distribute.StrategyExtended` that does the work.
+
+    Example:
+        >>> isinstance(tf.distribute.get_strategy(), tf.distribute.Strategy)
+        True
+    """
 
     def reduce(self, reduce_op, value, axis=None):
         """The sum or mean of a value over the replicas, and along `axis` of each part where it is given."""

@@ -109,6 +109,7 @@ def set_policy(policy):
 
     Example:
         >>> tf.keras.mixed_precision.experimental.set_policy("infer")
+        >>> tf.keras.mixed_precision.experimental.set_policy(None)
     """
     global _global_policy
     policy = policy if policy is None or isinstance(policy, Policy) else Policy(policy)
