@@ -100,7 +100,9 @@ def link_places_of_another_kind():
 
 def test_places_of_another_kind_are_left_to_llvm():
     # Such code reaches two gigabytes, which in a process that has grown may not be enough for LLVM; it would abort.
-    subprocess.run([sys.executable, "-c", f"import {__name__} as tests; tests.link_places_of_another_kind()"], check=True)
+    subprocess.run(
+        [sys.executable, "-c", f"import {__name__} as tests; tests.link_places_of_another_kind()"], check=True
+    )
 
 
 def test_a_file_that_was_cut_off_is_refused():
