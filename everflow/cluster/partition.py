@@ -103,9 +103,8 @@ class _Cutter:
                     self.devices[source] = self.devices[node]
                 elif node.type in EXIT:  # and leaves it there
                     self.devices[node] = self.devices[source]
-                elif node.type == "Identity" and is_ref(
-                    source, output
-                ):  # a variable is read where it is, when its reader says
+                # A variable is read where it is, when its reader says.
+                elif node.type == "Identity" and is_ref(source, output):
                     self.devices[node] = self.devices[source]
         self.tasks = {n: task_of(device) for n, device in self.devices.items()}
         if not any(n.type in CONTROL_FLOW or n.type == "MutexLock" for n in self.order):

@@ -45,9 +45,8 @@ class Schema:
     def __init__(self, text: str) -> None:
         self.tables: dict[str, list[Field]] = {}
         self.unions: dict[str, list[str]] = {}
-        for line in (
-            text.strip().replace("\n    ", " ").splitlines()
-        ):  # a line that is set in goes on with the one before
+        # A line that is set in goes on with the one before.
+        for line in text.strip().replace("\n    ", " ").splitlines():
             name, colon, rest = line.partition(":")
             if colon:
                 self.tables[name.strip()] = _fields(rest)

@@ -131,9 +131,8 @@ class _Served(types.ModuleType):
             name,
             f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.legacy.",
         )
-        self.__dict__.update(
-            _path=path, _sources=sources, _replaced={}, __path__=[]
-        )  # a path makes it a package, with modules below
+        # A path makes it a package, with modules below.
+        self.__dict__.update(_path=path, _sources=sources, _replaced={}, __path__=[])
 
     def __setattr__(self, name: str, value: object) -> None:
         # Names that are switches say so: the others are of this module only.

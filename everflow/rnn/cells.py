@@ -252,9 +252,8 @@ class GRUCell(_UnitsCell):
         units = self._num_units
         kernel = {"initializer": self._kernel_initializer}
         self._gate_kernel = self.add_variable("gates/kernel", shape=[depth + units, 2 * units], **kernel)
-        ones = initializers.constant_initializer(
-            1.0, dtype=dtypes.as_dtype(self.dtype)
-        )  # The type of the first variable, at the latest.
+        # The type of the first variable, at the latest.
+        ones = initializers.constant_initializer(1.0, dtype=dtypes.as_dtype(self.dtype))
         self._gate_bias = self.add_variable("gates/bias", shape=[2 * units], initializer=self._bias_initializer or ones)
         self._candidate_kernel = self.add_variable("candidate/kernel", shape=[depth + units, units], **kernel)
         self._candidate_bias = self.add_variable(

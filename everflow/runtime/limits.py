@@ -34,9 +34,8 @@ _here = _Here()
 
 def check_after(node: Node, begin: int, end: int, values: list[Value]) -> None:
     """What plans of such runs call after each node (a recorder, as `plan/emit.py` takes it)."""
-    if (
-        _here.step is not None
-    ):  # nodes that run at the same time have threads of their own, which the run's thread waits for
+    # Nodes that run at the same time have threads of their own, which the run's thread waits for.
+    if _here.step is not None:
         _here.step.check()
 
 

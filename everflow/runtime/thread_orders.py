@@ -38,9 +38,8 @@ def may_choose_threads(nodes: Iterable[Node]) -> bool:
 
 def _differs(node: Node) -> bool:
     kernel = registry.lookup(node.type)
-    if (
-        kernel is None
-    ):  # the graph's own functions may have anything in them; what only plans have, as feeds and loops, computes nothing
+    # The graph's own functions may have anything in them; what only plans have, as feeds and loops, computes nothing.
+    if kernel is None:
         return not node.type.startswith("_") and op_defs.find(node.type) is None
     smallest = kernel.facts.threads_matter_from
     if smallest is None and any(dtype.is_complex for dtype in (*node.input_dtypes, *node.output_dtypes)):

@@ -92,9 +92,8 @@ class Restoration:
         while waiting:
             node_id = waiting.pop(0)
             here = dict(children_of(matched[node_id]))
-            look_up = getattr(
-                matched[node_id], "_lookup_dependency", here.get
-            )  # an object may make what it is asked for
+            # An object may make what it is asked for.
+            look_up = getattr(matched[node_id], "_lookup_dependency", here.get)
             for child in self.proto.nodes[node_id].children:
                 if child.node_id in matched:
                     continue

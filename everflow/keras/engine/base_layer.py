@@ -172,9 +172,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     def trainable(self, value):
         self._trainable = value
         for holder in self._layers:
-            holder.trainable = (
-                value  # What a list or dict holds keeps its own mark, and doesn't count while that has none.
-            )
+            # What a list or dict holds keeps its own mark, and doesn't count while that has none.
+            holder.trainable = value
 
     @property
     def trainable_weights(self):
@@ -287,9 +286,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
             if any(map(is_of_a_graph, nest.flatten(inputs, expand_composites=True))):
                 # Models are drawn in a graph of their own, also where all else runs at once.
                 with get_graph().as_default():
-                    return Layer.__call__(
-                        self, inputs, *args, **kwargs
-                    )  # a subclass may have its own, which runs already
+                    # A subclass may have a call of its own, which runs already.
+                    return Layer.__call__(self, inputs, *args, **kwargs)
         if not call_context.in_call and runs_at_once():
             self._clear_losses()
         masks, said = _collected_masks(inputs), dict(kwargs)

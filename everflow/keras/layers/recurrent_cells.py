@@ -145,6 +145,10 @@ def dropout_masks(ones, rate, training, count):
     return masks if count > 1 else masks[0]
 
 
+def _masked(values, mask):
+    return values if mask is None else values * mask
+
+
 # What recurrent layers take, in the order in which they take it: each takes some of them.
 CELL_PARAMETERS = parameters(
     """units, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1),
@@ -224,14 +228,14 @@ class SimpleRNNCell(_Cell):
 
     def call(self, inputs, states, training=None):
         previous = states[0]
-        mask = self.get_dropout_mask_for_cell(inputs, training)
-        recurrent_mask = self.get_recurrent_dropout_mask_for_cell(previous, training)
-        hidden = K.dot(inputs if mask is None else inputs * mask, self.kernel)
+        masks = [
+            self.get_dropout_mask_for_cell(inputs, training),
+            self.get_recurrent_dropout_mask_for_cell(previous, training),
+        ]
+        hidden = K.dot(_masked(inputs, masks[0]), self.kernel)
         if self.bias is not None:
             hidden = K.bias_add(hidden, self.bias)
-        if recurrent_mask is not None:
-            previous = previous * recurrent_mask
-        output = hidden + K.dot(previous, self.recurrent_kernel)
+        output = hidden + K.dot(_masked(previous, masks[1]), self.recurrent_kernel)
         if self.activation is not None:
             output = self.activation(output)
         return output, [output]

@@ -265,12 +265,12 @@ class MeanTensor(Metric):
         array([1., 3.], dtype=float32)
     """
 
+    # Until values come.
+    _shape = _total = _count = None
+    _built = False
+
     def __init__(self, name="mean_tensor", dtype=None):
         super().__init__(name=name, dtype=dtype)
-        self._shape = None
-        self._total = None
-        self._count = None
-        self._built = False
 
     total = property(lambda self: self._total if self._built else None)
     count = property(lambda self: self._count if self._built else None)

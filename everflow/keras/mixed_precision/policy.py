@@ -33,9 +33,8 @@ class Policy:
             raise TypeError(f"The name of a policy must be a string: pass {name.name!r}, not the DType.")
         if not isinstance(name, str):
             raise TypeError(f"The name of a policy must be a string, not {name!r}.")
-        name = self._name = (
-            "infer_with_float32_vars" if name == "infer_float32_vars" else name
-        )  # as it was called first
+        # As it was called first.
+        name = self._name = "infer_with_float32_vars" if name == "infer_float32_vars" else name
         self._compute_dtype, self._variable_dtype = _types_of(name)
         if self._compute_dtype is not None and _FLOAT32_VARIABLES in name and not self.should_cast_variables:
             name = self._name = self._compute_dtype

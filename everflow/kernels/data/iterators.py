@@ -134,10 +134,11 @@ class IteratorResource:
                 raise DataLossError(
                     None, None, "the state of an iterator was not written by Everflow, or is damaged"
                 ) from e
+            # None: of an older checkpoint.
             if (kinds := found.get("kinds")) not in (
                 None,
                 own := _kinds(self._dataset),
-            ):  # None: of an older checkpoint
+            ):
                 problem = f"The state of an iterator over {' '.join(kinds)} was given to one over {' '.join(own)}"
                 raise NotFoundError(None, None, problem)
             self.begin(self._dataset, step, seeds)

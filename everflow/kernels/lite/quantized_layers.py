@@ -126,9 +126,8 @@ def reduce(call: Call, x: torch.Tensor, axes: torch.Tensor) -> torch.Tensor:
     mean = call.name == "MEAN"
     if mean and source.step == output.step and source.zero == output.zero:
         if x.ndim == 4 and dims == [1, 2] and call.options.keep_dims and output.dtype == np.uint8:
-            return finish(
-                (2 * sums + count) // (2 * count), call, 0
-            )  # the mean of images alone is rounded, others are cut off
+            # The mean of images alone is rounded, others are cut off.
+            return finish((2 * sums + count) // (2 * count), call, 0)
         return finish(np.where(sums >= 0, sums // count, -(-sums // count)), call, 0)
     scale = np.float32(source.step / output.step)
     values = sums.astype(np.float32) / np.float32(count if mean else 1)

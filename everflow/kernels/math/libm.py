@@ -64,10 +64,11 @@ def sine_and_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     quarter = quarter.astype(np.int32)
     turned = (quarter & np.int32(1)).astype(bool)
     sine, cosine = np.where(turned, cosine, sine), np.where(turned, sine, cosine)
+    # Negative in the second half, which the cosine begins earlier.
     for values, sign in (
         (sine, quarter),
         (cosine, quarter + np.int32(1)),
-    ):  # negative in the second half, which the cosine begins earlier
+    ):
         bits = values.view(np.int32)
         bits ^= (sign & np.int32(2)) << np.int32(30)
     return sine, cosine

@@ -247,9 +247,8 @@ class _Call:
     def __init__(self, node: Node, session: SessionState, copying: bool, exposed: bool) -> None:
         self._node = node
         self._copies = copying and not shows(node)
-        self._exposed = exposed and not shows(
-            node
-        )  # results that share a variable's memory must be copied: they are of this time
+        # Results that share a variable's memory must be copied: they are of this time.
+        self._exposed = exposed and not shows(node)
         self._kept = None
         self._binding = None
         self._wants_ref = [True] * len(node.inputs)

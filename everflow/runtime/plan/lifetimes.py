@@ -17,9 +17,8 @@ class Releases:
     """Values that nobody needs after a node, or after a block has handed on what it gives (keyed by its end)."""
 
     sure: dict[Node, list[Edge]] = field(default_factory=dict)
-    maybe: dict[Node, list[Edge]] = field(
-        default_factory=dict
-    )  # made in a branch or a loop's body, which may not have run
+    # Made in a branch or a loop's body, which may not have run.
+    maybe: dict[Node, list[Edge]] = field(default_factory=dict)
 
 
 def find_releases(program: Program, origin: Origin, is_local: Callable[[Edge], bool]) -> Releases:

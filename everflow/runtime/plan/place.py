@@ -125,9 +125,8 @@ class _Groups:
         self._placed = placed
         self._parent: dict[Operation, Operation] = {}
         self._absent: dict[str, Operation] = {}
-        self.followers: set[Operation] = (
-            set()
-        )  # they use a variable or handle, so they go where it is, whatever they ask for
+        # They use a variable or handle, so they go where it is, whatever they ask for.
+        self.followers: set[Operation] = set()
         for op in ops:
             for group in op.attrs.get("_class", ()):
                 if group.startswith(_COLOCATION):
