@@ -132,7 +132,7 @@ class Distribution:
         self._reparameterization_type = reparameterization_type
         self._allow_nan_stats = allow_nan_stats
         self._validate_args = validate_args
-        self._parameters = dict(parameters or {})
+        self._parameters = parameters or {}
         self._graph_parents = graph_parents
         self._name = name
 
@@ -147,9 +147,18 @@ class Distribution:
     dtype = property(lambda self: self._dtype, doc="The type of samples.")
 
     @property
+    def _parameters(self):
+        return self._given
+
+    @_parameters.setter
+    def _parameters(self, parameters):
+        # Kinds hand on `locals()`, the distribution itself among them.
+        self._given = {key: value for key, value in parameters.items() if key != "self"}
+
+    @property
     def parameters(self):
         """What the constructor was given, by argument name."""
-        return {k: v for k, v in self._parameters.items() if k != "self" and not k.startswith("__")}
+        return {k: v for k, v in self._parameters.items() if not k.startswith("__")}
 
     reparameterization_type = property(
         lambda self: self._reparameterization_type,

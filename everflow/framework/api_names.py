@@ -11,8 +11,8 @@ from typing import Any
 # The parts of tf.contrib that are missing here as a whole.
 MISSING_CONTRIB = frozenset(
     """
-    bigtable cloud constrained_optimization ffmpeg fused_conv hadoop ignite kafka kinesis quantization
-    receptive_field recurrent remote_fused_graph specs stat_summarizer
+    bigtable cloud ffmpeg fused_conv hadoop ignite kafka kinesis quantization
+    recurrent remote_fused_graph specs stat_summarizer
     """.split()
 )
 

@@ -25,7 +25,8 @@ from collections.abc import Iterator
 
 import everflow
 from everflow.framework import api_names
-from everflow.legacy.path_table import FOLDERS, OF_TWO, SAME, TABLE
+from everflow.legacy.path_rules import FOLDERS, OF_TWO, SAME
+from everflow.legacy.path_table import TABLE
 from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 

@@ -56,11 +56,11 @@ def _devices(body):
     return {op.device for op in body.graph.get_operations()}
 
 
-def test_functions_are_where_they_are_called(func_graph):
+def test_functions_are_where_they_are_called_but_those_of_version_1(func_graph):
     spec = tf.TensorSpec([], tf.float32)
     with tf.device("/cpu:0"):
         assert _devices(tf.function(lambda x: x + 1.0).get_concrete_function(spec)) == {""}
-        assert {node.device for node in Defun(tf.float32)(lambda x: x + 1.0).definition.node_def} == {""}
+        assert {node.device for node in Defun(tf.float32)(lambda x: x + 1.0).definition.node_def} == {"/device:CPU:0"}
         assert FrameworkFuncGraph("f")._device_stack == []
     with tf.device(lambda op: "/cpu:0"):
         assert _devices(tf.function(lambda x: x + 1.0).get_concrete_function(spec)) == {"/cpu:0"}

@@ -125,7 +125,6 @@ class Cauchy(_tf.distributions.Distribution):
 
 class Chi2(_tf.distributions.Gamma):
     _df: Any
-    _parameters: Any
     def __init__(self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'Chi2') -> None: ...
     def _own_parameters(self) -> list[Any]: ...
     _parameter_names: Any
@@ -316,7 +315,6 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
     def __init__(self, concentration: Any, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = ...) -> None: ...
 
 class Kumaraswamy(TransformedDistribution):
-    _parameters: Any
     def __init__(self, concentration1: Any = None, concentration0: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'Kumaraswamy') -> None: ...
     def _entropy(self) -> _tf.Tensor: ...
     def _mean(self) -> _tf.Tensor: ...
@@ -417,7 +415,6 @@ class MixtureSameFamily(_tf.distributions.Distribution):
 
 from everflow.distributions import Multinomial as Multinomial
 class MultivariateNormalDiag(TransformedDistribution):
-    _parameters: Any
     def __init__(self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'MultivariateNormalDiag') -> None: ...
     _base_variance: float
     def _covariance(self) -> Any: ...
@@ -435,7 +432,6 @@ class MultivariateNormalDiag(TransformedDistribution):
     def scale(self) -> Any: ...
 
 class MultivariateNormalDiagPlusLowRank(TransformedDistribution):
-    _parameters: Any
     def __init__(self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None, scale_perturb_factor: Any = None, scale_perturb_diag: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'MultivariateNormalDiagPlusLowRank') -> None: ...
     _base_variance: float
     def _covariance(self) -> Any: ...
@@ -453,15 +449,12 @@ class MultivariateNormalDiagPlusLowRank(TransformedDistribution):
     def scale(self) -> Any: ...
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
-    _parameters: Any
     def __init__(self, loc: Any, scale_diag: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = ...) -> None: ...
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
-    _parameters: Any
     def __init__(self, loc: Any = None, covariance_matrix: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'MultivariateNormalFullCovariance') -> None: ...
 
 class MultivariateNormalTriL(TransformedDistribution):
-    _parameters: Any
     def __init__(self, loc: Any = None, scale_tril: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'MultivariateNormalTriL') -> None: ...
     _base_variance: float
     def _covariance(self) -> Any: ...
@@ -621,7 +614,6 @@ class QuantizedDistribution(_tf.distributions.Distribution):
 from everflow.distributions import RegisterKL as RegisterKL
 class RelaxedBernoulli(TransformedDistribution):
     _logits: Any
-    _parameters: Any
     _probs: Any
     _temperature: Any
     def __init__(self, temperature: Any, logits: Any = None, probs: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'RelaxedBernoulli') -> None: ...
@@ -633,7 +625,6 @@ class RelaxedBernoulli(TransformedDistribution):
     def temperature(self) -> Any: ...
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    _parameters: Any
     def __init__(self, temperature: Any, logits: Any = None, probs: Any = None, dtype: DTypeLike | None = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'RelaxedOneHotCategorical') -> None: ...
     @property
     def event_size(self) -> Any: ...
@@ -658,7 +649,6 @@ class SeedStream:
 
 class SinhArcsinh(TransformedDistribution):
     _loc: Any
-    _parameters: Any
     _scale: Any
     _skewness: Any
     _tailweight: Any
@@ -770,7 +760,6 @@ class VectorDiffeomixture(_tf.distributions.Distribution):
     def mixture_distribution(self) -> Any: ...
 
 class VectorExponentialDiag(TransformedDistribution):
-    _parameters: Any
     def __init__(self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'VectorExponentialDiag') -> None: ...
     _base_variance: float
     def _covariance(self) -> Any: ...
@@ -790,7 +779,6 @@ class VectorExponentialDiag(TransformedDistribution):
     def scale(self) -> Any: ...
 
 class VectorLaplaceDiag(TransformedDistribution):
-    _parameters: Any
     def __init__(self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None, validate_args: bool = False, allow_nan_stats: bool = True, name: str | None = 'VectorLaplaceDiag') -> None: ...
     _base_variance: float
     def _covariance(self) -> Any: ...
@@ -809,7 +797,6 @@ class VectorLaplaceDiag(TransformedDistribution):
 
 class VectorSinhArcsinhDiag(TransformedDistribution):
     _loc: Any
-    _parameters: Any
     _scale: Any
     _skewness: Any
     _tailweight: Any

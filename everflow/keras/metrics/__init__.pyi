@@ -226,13 +226,13 @@ class MeanSquaredLogarithmicError(Mean):
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any: ...
 
 class MeanTensor(Metric):
-    _built: Any
-    _count: Any
-    _shape: Any
-    _total: Any
     def __init__(self, name: str | None = 'mean_tensor', dtype: DTypeLike | None = None) -> None: ...
     _abc_impl: Any
     def _build(self, shape: ShapeLike) -> None: ...
+    _built: bool
+    _count: Any
+    _shape: Any
+    _total: Any
     @property
     def count(self) -> Any: ...
     def reset_states(self) -> None: ...
