@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from everflow.contrib.constrained_optimization.game import GameOptimizer
+from everflow.contrib.constrained_optimization.projection import projected
 from everflow.framework import dtypes
 from everflow.ops import array, math
-from everflow.ops.array.constants import constant
-from everflow.ops.control_flow import while_loop
 from everflow.ops.math.matrix import tensordot
 
 
@@ -18,24 +17,11 @@ def _project_multipliers_wrt_euclidean_norm(multipliers, radius):
     if dims[0] is None:
         raise ValueError("The size of multipliers must be known")
 
-    def goes_on(iteration, multipliers, inactive, old_inactive):
-        del multipliers
-        return math.logical_and(iteration < dims[0], math.reduce_any(math.not_equal(inactive, old_inactive)))
+    def shift(multipliers, inactive):
+        missing = radius - math.reduce_sum(multipliers)
+        return math.minimum(0.0, missing / math.maximum(1.0, math.reduce_sum(inactive)))
 
-    def step(iteration, multipliers, inactive, old_inactive):
-        del old_inactive
-        iteration += 1
-        shift = math.minimum(
-            0.0, (radius - math.reduce_sum(multipliers)) / math.maximum(1.0, math.reduce_sum(inactive))
-        )
-        multipliers = multipliers + shift * inactive
-        positive = math.cast(multipliers > 0, multipliers.dtype)
-        return (iteration, multipliers * positive, positive, inactive)
-
-    iteration = constant(0)
-    inactive = array.ones_like(multipliers, dtype=multipliers.dtype)
-    first = step(iteration, multipliers, inactive, inactive)
-    return while_loop(goes_on, step, loop_vars=first, name="euclidean_projection")[1]
+    return projected(multipliers, dims[0], shift)
 
 
 class _ExternalRegretOptimizer(GameOptimizer):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math as python_math
 
 from everflow.contrib.constrained_optimization.game import GameOptimizer
+from everflow.contrib.constrained_optimization.projection import projected
 from everflow.framework import dtypes
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
@@ -49,23 +50,11 @@ def _project_stochastic_matrix_wrt_euclidean_norm(matrix):
     """The nearest matrix whose entries are at least zero and whose columns add up to one."""
     dims = _square_dims(matrix)
 
-    def goes_on(iteration, matrix, inactive, old_inactive):
-        del matrix
-        return math.logical_and(iteration < dims, math.reduce_any(math.not_equal(inactive, old_inactive)))
-
-    def step(iteration, matrix, inactive, old_inactive):
-        del old_inactive
-        iteration += 1
+    def shift(matrix, inactive):
         missing = 1.0 - math.reduce_sum(matrix, axis=0, keepdims=True)
-        shift = missing / math.maximum(1.0, math.reduce_sum(inactive, axis=0, keepdims=True))
-        matrix = matrix + shift * inactive
-        positive = math.cast(matrix > 0, matrix.dtype)
-        return (iteration, matrix * positive, positive, inactive)
+        return missing / math.maximum(1.0, math.reduce_sum(inactive, axis=0, keepdims=True))
 
-    iteration = constant(0)
-    inactive = array.ones_like(matrix, dtype=matrix.dtype)
-    first = step(iteration, matrix, inactive, inactive)
-    return while_loop(goes_on, step, loop_vars=first, name="euclidean_projection")[1]
+    return projected(matrix, dims, shift)
 
 
 def _project_log_stochastic_matrix_wrt_kl_divergence(log_matrix):

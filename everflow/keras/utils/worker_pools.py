@@ -127,5 +127,5 @@ def _serve(pipe: Connection, begin: Callable[[], None]) -> None:
 def _send_error(pipe: Connection, error: Exception) -> None:
     try:
         pipe.send((False, multiprocessing.pool.ExceptionWithTraceback(error, error.__traceback__)))
-    except Exception:
+    except Exception:  # an error that can't be pickled is told in words
         pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}")))
