@@ -36,20 +36,13 @@ class RemoteValue:
         self.context, self.device, self.dtype = context, device, dtype
         self.shape: list[int] = []
         self.destroys = False  # whether what it is a handle of goes with it
-        self._op_id, self._position = op_id, position
-
-    def handle(self) -> eager_service_pb2.TensorHandle:
-        """How operations on its task name it."""
-        return eager_service_pb2.TensorHandle(
-            op_id=self._op_id,
-            output_num=self._position,
-            device=self.device,
-            op_device=self.device,
-            dtype=self.dtype.as_datatype_enum,
+        # How operations on its task name it. Made here: at the interpreter's end there is nothing left to make it with.
+        self.handle = eager_service_pb2.TensorHandle(
+            op_id=op_id, output_num=position, device=device, op_device=device, dtype=dtype.as_datatype_enum
         )
 
     def __del__(self) -> None:
-        self.context.release(self.handle(), self.device if self.destroys else "")
+        self.context.release(self.handle, self.device if self.destroys else "")
 
 
 class RemoteContext:
@@ -95,7 +88,7 @@ class RemoteContext:
         number = next(self._ids)
         operation = request.queue.add().operation
         operation.id, operation.name, operation.device = number, name, device
-        operation.inputs.extend(value.handle() for value in given)
+        operation.inputs.extend(value.handle for value in given)
         for key, value in attrs.items():
             operation.attrs[key].CopyFrom(attributes.to_proto(value))
         made = [RemoteValue(self, number, i, device, t.base_dtype) for i, t in enumerate(output_types)]

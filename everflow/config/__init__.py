@@ -25,7 +25,7 @@ def get_soft_device_placement():
         >>> type(tf.config.get_soft_device_placement()).__name__
         'bool'
     """
-    return _PROCESS.soft_placement
+    return _PROCESS.places_softly
 
 
 def set_soft_device_placement(enabled):

@@ -10,6 +10,8 @@ _SWITCHES = frozenset(
     """.split()
 ) & set(_RewriterConfig.DESCRIPTOR.fields_by_name)
 
+_NUMBERS = frozenset(["min_graph_nodes"])
+
 
 def get_jit():
     """Whether graphs are compiled by XLA where there is one.
@@ -60,7 +62,7 @@ def set_experimental_options(options):
     """Switch rewrites on or off: `tf.config.optimizer.set_experimental_options({"constant_folding": False})`.
 
     Args:
-        options: Bools by the names of rewrites.
+        options: Bools by the names of rewrites, None for what is the default; and the number `min_graph_nodes`.
 
     Returns:
         None.
@@ -74,7 +76,9 @@ def set_experimental_options(options):
     for name, value in options.items():
         if name == "disable_meta_optimizer":
             _PROCESS.disable_meta_optimizer = bool(value)
-        elif name in _SWITCHES:
-            _PROCESS.optimizer[name] = bool(value)
-        else:
+        elif name not in _SWITCHES and name not in _NUMBERS:
             raise ValueError(f"Not a rewrite that can be switched: {name!r}")
+        elif value is None:
+            _PROCESS.optimizer.pop(name, None)
+        else:
+            _PROCESS.optimizer[name] = int(value) if name in _NUMBERS else bool(value)

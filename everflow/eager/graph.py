@@ -27,6 +27,7 @@ from everflow.framework.operation import Operation, Tensor, _InputList
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 from everflow.runtime.engine import Engine, frozen
+from everflow.runtime.process_options import PROCESS
 from everflow.runtime.profiling import RECORDER
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.i
     GraphKeys.TRAINABLE_VARIABLES,
     GraphKeys.REGULARIZATION_LOSSES,
 }
+
+
+def restart() -> None:
+    """Ask anew which devices and threads there are, when the next operation runs."""
+    PLACES.divided = False
+    _ENGINE.restart()
 
 
 def _small_key(value: Any) -> tuple[Any, ...] | None:
@@ -287,6 +294,7 @@ class EagerGraph(Graph):
         if known is not None:
             return EagerTensor(*known)
         tensor = make()
+        PROCESS.in_use = True
         _ENGINE.keep_constant(key, tensor)
         return tensor
 

@@ -127,6 +127,17 @@ class Engine:
             self._keys[name].append(key)
         _forget_oldest(kept)
 
+    def restart(self) -> None:
+        """Ask anew for devices and threads when the next operation runs; functions and objects that handles refer to stay."""
+        if "_executor" in vars(self):
+            self._resources = self.state.resources
+        for settled in ("_executor", "state", "_threads"):
+            vars(self).pop(settled, None)
+        self._bindings.clear()
+        self._keys.clear()
+        self.calls.clear()
+        self.constants.clear()
+
     def restart_random_streams(self) -> None:
         """Let random operations begin again, as setting the seed does."""
         self._bindings.clear()

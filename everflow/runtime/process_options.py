@@ -5,10 +5,14 @@ execution.
 from __future__ import annotations
 
 from collections import namedtuple
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
-from everflow.protos import config_pb2, rewriter_config_pb2
+from everflow.framework.scopes import executing_eagerly_outside_functions
+from everflow.protos import config_pb2
+from everflow.protos.rewriter_config_pb2 import RewriterConfig
 from everflow.runtime import devices
+
+_SWITCH = {True: RewriterConfig.ON, False: RewriterConfig.OFF}
 
 PhysicalDevice = namedtuple("PhysicalDevice", ["name", "device_type"])
 LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"])
@@ -35,10 +39,10 @@ class ProcessOptions:
 
     intra_op_threads: int = 0
     inter_op_threads: int = 0
-    soft_placement: bool = False
+    soft_placement: bool | None = None  # if nothing is set, as the process executes
     log_placement: bool = False
     jit: bool = False
-    optimizer: dict[str, bool] = field(default_factory=dict)
+    optimizer: dict[str, bool | int] = field(default_factory=dict)
     disable_meta_optimizer: bool = False
     visible: list[PhysicalDevice] | None = None
     memory_growth: dict[PhysicalDevice, bool] = field(default_factory=dict)
@@ -51,6 +55,17 @@ class ProcessOptions:
     # Where eager execution is connected to a cluster: our own name in it, and the devices of the others.
     task: str = devices.PREFIX
     others: list[str] = field(default_factory=list)
+
+    def reset(self) -> None:
+        """Everything as in a process that has just begun."""
+        fresh = ProcessOptions()
+        for option in fields(fresh):
+            setattr(self, option.name, getattr(fresh, option.name))
+
+    @property
+    def places_softly(self) -> bool:
+        """Whether operations may be put on another device than the one that they ask for."""
+        return executing_eagerly_outside_functions() if self.soft_placement is None else self.soft_placement
 
     def physical_devices(self, device_type: str | None = None) -> list[PhysicalDevice]:
         found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
@@ -74,7 +89,7 @@ class ProcessOptions:
         """The options as a session takes them."""
         self.in_use = True
         config = config_pb2.ConfigProto(
-            allow_soft_placement=self.soft_placement,
+            allow_soft_placement=self.places_softly,
             log_device_placement=self.log_placement,
             intra_op_parallelism_threads=self.intra_op_threads,
             inter_op_parallelism_threads=self.inter_op_threads,
@@ -91,10 +106,8 @@ class ProcessOptions:
             config.graph_options.optimizer_options.global_jit_level = config_pb2.OptimizerOptions.ON_1
         rewriting = config.graph_options.rewrite_options
         rewriting.disable_meta_optimizer = self.disable_meta_optimizer
-        for name, on in self.optimizer.items():
-            setattr(
-                rewriting, name, rewriter_config_pb2.RewriterConfig.ON if on else rewriter_config_pb2.RewriterConfig.OFF
-            )
+        for name, asked in self.optimizer.items():
+            setattr(rewriting, name, _SWITCH[asked] if isinstance(asked, bool) else asked)
         config.MergeFrom(self.collective)
         return config
 

@@ -3,13 +3,19 @@
 import pytest
 
 import everflow as tf
-from everflow.runtime import process_options
+import tests.served  # noqa: F401
+from everflow.runtime.process_options import PROCESS
+
+# isort: split
+from tensorflow.python.eager import context
 
 
 @pytest.fixture(autouse=True)
-def fresh_options(monkeypatch):
-    for name, value in vars(process_options.ProcessOptions()).items():
-        monkeypatch.setattr(process_options.PROCESS, name, value)
+def fresh_options():
+    before = vars(PROCESS).copy()
+    PROCESS.reset()
+    yield
+    vars(PROCESS).update(before)
 
 
 experimental = tf.config.experimental
@@ -77,3 +83,29 @@ def test_eager_policies():
         experimental.set_device_policy("no such")
     experimental.set_synchronous_execution(False)
     assert not experimental.get_synchronous_execution()
+
+
+def test_a_rewrite_goes_back_to_its_default_and_one_takes_a_number():
+    optimizer = tf.config.optimizer
+    optimizer.set_experimental_options({"constant_folding": True, "min_graph_nodes": 7})
+    optimizer.set_experimental_options({"constant_folding": None})
+    assert "constant_folding" not in optimizer.get_experimental_options()
+    assert context.context().config.graph_options.rewrite_options.min_graph_nodes == 7
+
+
+def test_a_context_that_begins_anew():
+    with context.eager_mode():
+        x = tf.contrib.eager.Variable(2.0)
+        assert float(x * 3.0) == 6.0 and context.context()._initialized
+        with pytest.raises(RuntimeError):
+            tf.config.threading.set_intra_op_parallelism_threads(1)
+        context._context = None
+        assert context._context is not None and not context.context()._initialized
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        (cpu,) = experimental.list_physical_devices("CPU")
+        experimental.set_virtual_device_configuration(cpu, [experimental.VirtualDeviceConfiguration()] * 2)
+        with tf.device("/cpu:1"):
+            assert tf.constant(1.0).device.endswith("CPU:1")
+        assert float(x * 3.0) == 6.0  # what was made before is still there
+        context._context = None
+        assert len(experimental.list_logical_devices("CPU")) == 1

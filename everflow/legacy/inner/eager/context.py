@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from everflow.config import experimental, get_soft_device_placement, optimizer, set_soft_device_placement
+from everflow.config.connecting import disconnect
 from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
 from everflow.eager.mode import ASYNC, SYNC, eager_mode
@@ -154,6 +155,14 @@ class Context:
         rewriting.scoped_allocator_opts.enable_op.extend(scoped_allocator_enabled_ops)
         PROCESS.collective = asked
 
+    @property
+    def _initialized(self) -> bool:
+        return PROCESS.in_use
+
+    @property
+    def _context_handle(self) -> object | None:
+        return self._handle if PROCESS.in_use else None
+
     def ensure_initialized(self) -> None:
         """From here on devices and threads stay as they are."""
         PROCESS.config_proto()
@@ -279,6 +288,22 @@ class Context:
 
 
 _context = Context()
+
+
+def _begin_anew(given: Context | None) -> None:
+    """What tests ask for with `context._context = None`: devices, threads and other options can be set again, and the
+    program is connected to no cluster.
+    """
+    global _context
+    disconnect()
+    PROCESS.reset()
+    eager_graph.restart()
+    if default_graphs.bottom.executes:
+        default_graphs.bottom.seed = None
+    _context = given or Context()
+
+
+SETTERS = {"_context": _begin_anew}
 
 
 def context() -> Context:
