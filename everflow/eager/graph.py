@@ -21,6 +21,7 @@ from everflow.eager.places import HERE, PLACES
 from everflow.eager.tensor import EagerTensor
 from everflow.framework import op_callbacks, op_defs, tapes
 from everflow.framework.builder import structured, structured_outputs
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph import Graph, without_slash
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor, _InputList
@@ -69,6 +70,8 @@ def _small_key(value: Any) -> tuple[Any, ...] | None:
     kind = type(value)
     if kind is int or kind is bool or kind is str or kind is float and value:
         return kind, value
+    if kind is np.ndarray:
+        return (value.dtype.str, value.shape, value.tobytes()) if value.size <= 8 and value.dtype.kind in "iu" else None
     if (kind is list or kind is tuple) and len(value) <= 8:
         first = type(value[0]) if value else None
         if all(type(v) is first for v in value) and (first in (int, None) or first is float and all(value)):
@@ -89,6 +92,8 @@ def _kind_of_call(
     names = definition.inputs
     for position, argument in enumerate(names):
         value = args[position] if position < len(args) else kwargs.get(argument.name)
+        if type(value) is not EagerTensor and hasattr(value, "_read_variable_op"):
+            value = convert_to_tensor(value)
         if type(value) is EagerTensor:
             key.append(value._dtype)
             inputs.append(value)
@@ -285,8 +290,6 @@ class EagerGraph(Graph):
         if self._requested or self._local:
             return make()
         small = _small_key(value)
-        if type(value) is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
-            small = value.dtype.str, value.shape, value.tobytes()
         if small is None:
             return make()
         key = small, dtype

@@ -108,6 +108,8 @@ def internal_convert_to_tensor(
         dtype = dtypes.as_dtype(dtype)
     if type(value) is Tensor:
         return _checked_tensor(value, dtype)
+    if isinstance(value, Tensor):
+        return _from_tensor(value, dtype, name)
     if preferred_dtype is not None:
         preferred_dtype = dtypes.as_dtype(preferred_dtype)
     for function in conversion_functions(type(value)):

@@ -118,8 +118,10 @@ default_sessions = _DefaultStack()
 
 def get_default_graph() -> Graph:
     """The graph that operations go into now."""
-    stack = default_graphs._stack
-    return stack[-1] if stack else default_graphs.get()
+    graphs = default_graphs
+    if graphs._stack:
+        return graphs._stack[-1]
+    return graphs.bottom if graphs._bottom is None else graphs._bottom
 
 
 def drawn_graph() -> Graph:

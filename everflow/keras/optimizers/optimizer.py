@@ -354,7 +354,7 @@ class Optimizer(Trackable):
 
     def _told(self, apply):
         """What was prepared, for a method of a program's own that takes it."""
-        return {"apply_state": self._prepared} if "apply_state" in inspect.signature(apply).parameters else {}
+        return {"apply_state": self._prepared} if _takes_state(getattr(apply, "__func__", apply)) else {}
 
     def _prepare(self, var_list):
         """{(device, dtype): {name: value}}: what is the same for all variables of a device and dtype, computed once."""
@@ -526,6 +526,11 @@ def _deduplicate_indexed_slices(values, indices):
     """(values, indices) in which each index is there once, with the sum of what was there for it."""
     rows, positions = array.unique(indices)
     return math.unsorted_segment_sum(values, positions, array.shape(rows)[0]), rows
+
+
+@functools.lru_cache(maxsize=256)
+def _takes_state(apply):
+    return "apply_state" in inspect.signature(apply).parameters
 
 
 def _filter_grads(grads_and_vars):
