@@ -141,3 +141,14 @@ def test_handlers(parts):
     with tf.Session() as session:
         np.testing.assert_allclose(session.run(info.transformed(parts.f)), np.square([12.0, 24.0]))
     assert tf.get_collection("new/mine") == [info.transformed(parts.e)]
+
+
+def test_what_a_copy_gives_is_what_nothing_inside_of_it_takes():
+    a = tf.constant([1.0], name="a")
+    b = tf.add(a, a, name="b")
+    c = tf.add(b, b, name="c")
+    tf.negative(b)
+    inputs, outputs, inside = ge.compute_boundary_ts([b.op, c.op])
+    assert (inputs, outputs, inside) == ([a], [b, c], [b])
+    copied, _ = ge.copy(ge.sgv(b.op, c.op), dst_scope="copy")
+    assert [t.name for t in copied.outputs] == ["copy/c:0"]

@@ -79,14 +79,13 @@ def get_ops_ios(ops, control_inputs=False, control_outputs=None, control_ios=Non
 
 
 def compute_boundary_ts(ops):
-    """(tensors that come from outside, tensors that go outside or nowhere, tensors that are only used inside)."""
+    """(tensors that come from outside, tensors that go outside or nowhere, tensors that are made and used inside)."""
     ops = elements.make_list_of_op(ops)
     inside = set(ops)
     inputs = elements.unique(t for op in ops for t in op.inputs if t.op not in inside)
     made = [t for op in ops for t in op.outputs]
     outputs = [t for t in made if not t.consumers() or any(user not in inside for user in t.consumers())]
-    going_out = set(outputs)
-    return inputs, outputs, [t for t in made if t not in going_out]
+    return inputs, outputs, [t for t in made if any(user in inside for user in t.consumers())]
 
 
 def _walk(seeds, inclusive, within_ops, within_ops_fn, following):

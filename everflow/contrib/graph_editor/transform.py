@@ -188,10 +188,10 @@ class Transformer:
 
     def _view(self, info):
         """The view of the copy, with the inputs and outputs that were copied, in the same order."""
-        passing = [info.transformed_ts.get(t, t) for t in info.sgv.passthroughs]
-        made = subgraph.SubGraphView(list(info.transformed_ops.values()), passing)
-        made._inputs = [info.transformed_ts[t] for t in info.sgv.inputs if t in info.transformed_ts]
-        made._outputs = [info.transformed_ts[t] for t in info.sgv.outputs if t in info.transformed_ts]
+        made = subgraph.SubGraphView(list(info.transformed_ops.values()))
+        for own, old in ((made._inputs, info.sgv.inputs), (made._outputs, info.sgv.outputs)):
+            here = set(own)
+            own[:] = [new for t in old if (new := info.transformed_ts.get(t)) in here]
         return made
 
 
