@@ -176,3 +176,13 @@ def test_functions_of_nn():
         loss = nn.sigmoid_cross_entropy_with_logits(logits, labels)
         assert list(loss.axes) == ["batch", "x"]
         np.testing.assert_allclose(session.run(loss.tensor), [[0.313262, 0.126928]], rtol=1e-5)
+
+
+def test_entries_without_labels_leave_an_axis_without(sess):
+    padded = lt.pad(_a(), {"x": (1, 0), "y": (1, 1)})
+    assert _axes(padded) == [("x", 3), ("y", 5)]
+    assert sess.run(tf.convert_to_tensor(padded)).shape == (3, 5)
+    with pytest.raises(ValueError):
+        lt.concat([_a()], "z")
+    with pytest.raises(ValueError):
+        lt.select(_a(), {"z": "a"})

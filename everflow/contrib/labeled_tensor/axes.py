@@ -85,6 +85,18 @@ def as_axis(axis_data: Any) -> Axis:
     raise TypeError(f"An axis is an Axis or (name, size or labels), not {axis_data!r}")
 
 
+def concat_axes(axes: Sequence[Any]) -> Axis:
+    """Axes of one name, one behind the other: with labels where all have them, of unknown size where any is."""
+    parts = [as_axis(axis) for axis in axes]
+    names = {part.name for part in parts}
+    if len(names) != 1:
+        raise ValueError(f"Axes are joined that have one name, not {sorted(names)}")
+    labels, sizes = [part.labels for part in parts], [part.size for part in parts]
+    if all(each is not None for each in labels):
+        return Axis(parts[0].name, [label for each in labels for label in each])
+    return Axis(parts[0].name, None if None in sizes else sum(sizes))
+
+
 class Axes(Mapping):
     """The axes of a tensor by name, in the order of its dimensions."""
 
@@ -135,6 +147,9 @@ def axis_order_scope(axis_order: Sequence[str] | None = None) -> Iterator[None]:
 def current_order() -> Sequence[str] | None:
     """The order that the scope around asks for, or None."""
     return getattr(_scopes, "order", None)
+
+
+get_axis_order = current_order
 
 
 def wanted_order(axis_order: Sequence[str] | None) -> Sequence[str]:

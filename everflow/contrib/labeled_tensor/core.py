@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from everflow.contrib.labeled_tensor.axes import Axes, Axis, AxisOrderError, current_order, merged_order, wanted_order
-from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
@@ -75,6 +75,12 @@ def convert_to_labeled_tensor(value: Any, dtype: Any = None, name: str | None = 
     if len(axes) != tensor.shape.rank:
         raise ValueError(f"{tensor!r} has dimensions, whose names are not known: make a LabeledTensor of it")
     return LabeledTensor(tensor, axes)
+
+
+register_tensor_conversion_function(
+    LabeledTensor,
+    lambda value, dtype=None, name=None, as_ref=False: convert_to_tensor(value.tensor, dtype, name),
+)
 
 
 # --- parts of tensors -----------------------------------------------------------------------------

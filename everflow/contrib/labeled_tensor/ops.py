@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from everflow.contrib.labeled_tensor.axes import Axes, Axis, AxisOrderError, as_axis, current_order
+from everflow.contrib.labeled_tensor.axes import Axes, Axis, AxisOrderError, as_axis, concat_axes, current_order
 from everflow.contrib.labeled_tensor.core import LabeledTensor, convert_to_labeled_tensor, slice_function, transpose
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
@@ -26,6 +26,8 @@ def select(labeled_tensor: Any, selection: Mapping[str, Any], name: str | None =
         slices: dict[str, Any] = {}
         lists: dict[str, list[int]] = {}
         for name_of_axis, wanted in selection.items():
+            if name_of_axis not in labeled_tensor.axes:
+                raise ValueError(f"{name_of_axis!r} is none of {labeled_tensor.axes}")
             axis = labeled_tensor.axes[name_of_axis]
             if axis.labels is None:
                 raise ValueError(f"Entries are selected by label, and {axis} has none")
@@ -98,17 +100,13 @@ def concat(labeled_tensors: Sequence[Any], axis_name: str, name: str | None = No
         parts = [convert_to_labeled_tensor(each) for each in labeled_tensors]
         if not parts:
             raise ValueError("concat() needs at least one tensor")
+        if axis_name not in parts[0].axes:
+            raise ValueError(f"{axis_name!r} is none of {parts[0].axes}")
         others = parts[0].axes.remove(axis_name)
         for part in parts[1:]:
             if part.axes.remove(axis_name) != others:
                 raise ValueError(f"Axes other than {axis_name!r} differ: {others} and {part.axes.remove(axis_name)}")
-        along = [part.axes[axis_name] for part in parts]
-        labels = [axis.labels for axis in along]
-        sizes = [axis.size for axis in along]
-        value: Any = None if None in sizes else sum(sizes)
-        if all(each is not None for each in labels):
-            value = [label for each in labels for label in each]
-        joined = Axis(axis_name, value)
+        joined = concat_axes([part.axes[axis_name] for part in parts])
         place = list(parts[0].axes).index(axis_name)
         axes = [joined if axis == axis_name else parts[0].axes[axis] for axis in parts[0].axes]
         return LabeledTensor(array.concat([part.tensor for part in parts], place, name=scope), axes)
@@ -215,7 +213,9 @@ def tile(labeled_tensor: Any, multiples: Mapping[str, int], name: str | None = N
 def pad(
     labeled_tensor: Any, paddings: Mapping[str, Any], mode: str = "CONSTANT", name: str | None = None
 ) -> LabeledTensor:
-    """Further entries before and behind: {axis: (how many or their labels, the same for those behind)}."""
+    """Further entries before and behind: {axis: (how many or their labels, the same for those behind)}. An axis of which
+    some entries have no labels has none.
+    """
     with name_scope(name, "lt_pad", [labeled_tensor]) as scope:
         labeled_tensor = convert_to_labeled_tensor(labeled_tensor)
         if not set(paddings) <= set(labeled_tensor.axes):
@@ -226,8 +226,8 @@ def pad(
             counts.append([_count(before), _count(behind)])
             if axis.name not in paddings:
                 axes.append(axis)
-            elif axis.labels is not None:
-                axes.append(Axis(axis.name, [*_labels(before), *axis.labels, *_labels(behind)]))
+            elif axis.labels is not None and not isinstance(before, int) and not isinstance(behind, int):
+                axes.append(Axis(axis.name, [*before, *axis.labels, *behind]))
             else:
                 axes.append(Axis(axis.name, None if axis.size is None else axis.size + sum(counts[-1])))
         return LabeledTensor(array.pad(labeled_tensor.tensor, counts, mode, name=scope), axes)
@@ -235,14 +235,6 @@ def pad(
 
 def _count(padding: Any) -> int:
     return padding if isinstance(padding, int) else len(padding)
-
-
-def _labels(padding: Any) -> list:
-    if isinstance(padding, int):
-        if padding:
-            raise ValueError("An axis with labels is padded with labels, not with a number of entries")
-        return []
-    return list(padding)
 
 
 # --- functions of tensors -------------------------------------------------------------------------
