@@ -226,11 +226,15 @@ def pad(
             counts.append([_count(before), _count(behind)])
             if axis.name not in paddings:
                 axes.append(axis)
-            elif axis.labels is not None and not isinstance(before, int) and not isinstance(behind, int):
-                axes.append(Axis(axis.name, [*before, *axis.labels, *behind]))
+            elif axis.labels is not None and all(_is_labels(added) for added in (before, behind)):
+                axes.append(Axis(axis.name, [*(before or ()), *axis.labels, *(behind or ())]))
             else:
                 axes.append(Axis(axis.name, None if axis.size is None else axis.size + sum(counts[-1])))
         return LabeledTensor(array.pad(labeled_tensor.tensor, counts, mode, name=scope), axes)
+
+
+def _is_labels(padding: Any) -> bool:
+    return not isinstance(padding, int) or padding == 0
 
 
 def _count(padding: Any) -> int:
