@@ -102,7 +102,6 @@ def test_shapes(sess):
         lambda: lt.tile(a, {"y": 2}),
         lambda: lt.squeeze(a, ["x"]),
         lambda: lt.reshape(a, ["y", "x"], ["n"]),
-        lambda: lt.pad(a, {"y": (1, 0)}),
         lambda: lt.ReshapeCoder(["x"], ["n"]).decode(a),
         lambda: lt.transpose(a, ["y"]),
     ):
