@@ -524,6 +524,12 @@ contrib.receptive_field.python.util graph_compute_order  : contrib.receptive_fie
 contrib.receptive_field.python.util parse_layer_parameters : contrib.receptive_field.layer_parameters
 contrib.receptive_field.python.util receptive_field      : contrib.receptive_field.fields
 contrib.labeled_tensor.python.ops nn                     : contrib.labeled_tensor.nn
+contrib.specs.python  .                                  : contrib.specs
+contrib.specs.python  params_ops                         : contrib.specs.params_ops
+contrib.specs.python  specs                              : contrib.specs.specs
+contrib.specs.python  specs_lib                          : contrib.specs.specs_lib
+contrib.specs.python  specs_ops                          : contrib.specs.specs_ops
+contrib.specs.python  summaries                          : contrib.specs.summaries
 contrib.labeled_tensor.python.ops core                   : contrib.labeled_tensor.core contrib.labeled_tensor.axes contrib.labeled_tensor
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers layers                      : contrib.layers legacy.inner.contrib.layers
