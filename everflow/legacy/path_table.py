@@ -524,6 +524,9 @@ contrib.receptive_field.python.util graph_compute_order  : contrib.receptive_fie
 contrib.receptive_field.python.util parse_layer_parameters : contrib.receptive_field.layer_parameters
 contrib.receptive_field.python.util receptive_field      : contrib.receptive_field.fields
 contrib.labeled_tensor.python.ops nn                     : contrib.labeled_tensor.nn
+contrib.recurrent.python recurrent_api                   : contrib.recurrent
+contrib.recurrent.python.ops recurrent                   : contrib.recurrent.steps
+contrib.recurrent.python.ops functional_rnn              : contrib.recurrent.networks
 contrib.specs.python  .                                  : contrib.specs
 contrib.specs.python  params_ops                         : contrib.specs.params_ops
 contrib.specs.python  specs                              : contrib.specs.specs
