@@ -32,12 +32,19 @@ python.autograph      utils                              : legacy.inner.autograp
 python.autograph.utils context_managers misc py_func     : legacy.inner.autograph.utils.functions
 python.autograph.utils tensors tensor_list               : legacy.inner.autograph.utils.tensors
 python.autograph.pyct anno                               : legacy.inner.autograph.annotations
-python.autograph.pyct compiler inspect_utils parser      : legacy.inner.autograph.sources
+python.autograph.pyct ast_util                           : legacy.inner.autograph.tree_tools
+python.autograph.pyct cfg                                : legacy.inner.autograph.flow_graphs
+python.autograph.pyct compiler                           : legacy.inner.autograph.compiling
+python.autograph.pyct inspect_utils parser               : legacy.inner.autograph.sources
+python.autograph.pyct origin_info                        : legacy.inner.autograph.origins
+python.autograph.pyct pretty_printer                     : legacy.inner.autograph.tree_text
 python.autograph.pyct qual_names                         : legacy.inner.autograph.names
 python.autograph.pyct templates                          : legacy.inner.autograph.templates
 python.autograph.pyct transformer                        : legacy.inner.autograph.walking
 python.autograph.pyct.common_transformers anf            : legacy.inner.autograph.normal_form
 python.autograph.pyct.static_analysis activity annos     : legacy.inner.autograph.activity
+python.autograph.pyct.static_analysis liveness           : legacy.inner.autograph.liveness
+python.autograph.pyct.static_analysis reaching_definitions : legacy.inner.autograph.definitions
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
