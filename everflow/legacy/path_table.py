@@ -15,11 +15,27 @@ python                estimator                          : estimator
 python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow legacy.inner.eager.execute
 python                tf2                                : eager.version_mark
 python                autograph                          : autograph
-python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
-python.autograph.converters continue_statements          : legacy.inner.autograph.continue_statements
-python.autograph.converters return_statements            : legacy.inner.autograph.return_statements
+python.autograph.converters arg_defaults                 : legacy.inner.autograph.conversions.arg_defaults
+python.autograph.converters asserts                      : legacy.inner.autograph.conversions.asserts
+python.autograph.converters break_statements             : legacy.inner.autograph.conversions.break_statements
+python.autograph.converters call_trees                   : legacy.inner.autograph.conversions.call_trees
+python.autograph.converters conditional_expressions      : legacy.inner.autograph.conversions.conditional_expressions
+python.autograph.converters continue_statements          : legacy.inner.autograph.conversions.continue_statements
+python.autograph.converters control_flow                 : legacy.inner.autograph.conversions.control_flow
+python.autograph.converters directives                   : legacy.inner.autograph.conversions.directives
+python.autograph.converters function_scopes              : legacy.inner.autograph.conversions.function_scopes
+python.autograph.converters list_comprehensions          : legacy.inner.autograph.conversions.list_comprehensions
+python.autograph.converters lists                        : legacy.inner.autograph.conversions.lists
+python.autograph.converters logical_expressions          : legacy.inner.autograph.conversions.logical_expressions
+python.autograph.converters return_statements            : legacy.inner.autograph.conversions.return_statements
+python.autograph.converters slices                       : legacy.inner.autograph.conversions.slices
+python.autograph.core ag_ctx config config_lib function_wrappers : legacy.inner.autograph.function_contexts
 python.autograph.core converter                          : legacy.inner.autograph.converters ops.autograph.options ops.autograph.features
+python.autograph.core converter_testing                  : legacy.inner.autograph.converter_testing
 python.autograph.core naming                             : legacy.inner.autograph.names
+python.autograph.core unsupported_features_checker       : legacy.inner.autograph.unsupported_features
+python.autograph.lang directives                         : legacy.inner.autograph.lang.directives
+python.autograph.lang special_functions                  : legacy.inner.autograph.lang.special_functions
 python.autograph      operators                          : legacy.inner.autograph.operators ops.autograph.operators
 python.autograph.operators control_flow                  : legacy.inner.autograph.operators.control_flow
 python.autograph.operators data_structures               : legacy.inner.autograph.operators.data_structures
