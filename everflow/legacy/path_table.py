@@ -99,13 +99,21 @@ python.compiler.xla   xla                                : xla.experimental cont
 python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
+python.debug.cli      base_ui readline_ui ui_factory     : legacy.inner.debug.user_interfaces
+python.debug.cli      cli_config                         : legacy.inner.debug.cli_config
+python.debug.cli      cli_shared                         : legacy.inner.debug.cli_shared
+python.debug.cli      cli_test_utils                     : legacy.inner.debug.cli_test_utils
 python.debug.cli      command_parser                     : legacy.inner.debug.command_parser
+python.debug.cli      evaluator                          : legacy.inner.debug.evaluator
+python.debug.cli      tensor_format                      : legacy.inner.debug.tensor_format
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks
-python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
+python.debug.lib      source_utils                       : legacy.inner.debug.source_lines
+python.debug.lib      debug_data                         : debug debug.* legacy.inner.debug.dump_names
+python.debug.lib      debug_utils debug_gradients        : debug debug.*
 
 python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
                       collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names

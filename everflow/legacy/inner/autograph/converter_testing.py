@@ -7,8 +7,17 @@ import io
 import sys
 import types
 
-from everflow.legacy.inner.autograph import compiling, converters, function_contexts, names, operators, origins
-from everflow.legacy.inner.autograph import sources, utils, walking
+from everflow.legacy.inner.autograph import (
+    compiling,
+    converters,
+    function_contexts,
+    names,
+    operators,
+    origins,
+    sources,
+    utils,
+    walking,
+)
 from everflow.legacy.inner.autograph.lang import special_functions
 from everflow.ops.autograph.features import Feature
 from everflow.ops.autograph.public import do_not_convert

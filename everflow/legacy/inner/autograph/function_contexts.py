@@ -12,8 +12,8 @@ from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.legacy.inner.autograph.converters import ConversionOptions
-from everflow.ops.control_flow.automatic_dependencies import AutomaticControlDependencies
 from everflow.ops.autograph.features import Feature
+from everflow.ops.control_flow.automatic_dependencies import AutomaticControlDependencies
 
 
 class FunctionScope:

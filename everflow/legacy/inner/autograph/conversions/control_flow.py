@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.legacy.inner.autograph import annotations as anno
 from everflow.legacy.inner.autograph import activity, converters, templates, trees
+from everflow.legacy.inner.autograph import annotations as anno
 from everflow.legacy.inner.autograph.lang import directives
 from everflow.legacy.inner.autograph.trees import nodes
 
