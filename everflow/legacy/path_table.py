@@ -34,6 +34,8 @@ python.autograph.core converter                          : legacy.inner.autograp
 python.autograph.core converter_testing                  : legacy.inner.autograph.converter_testing
 python.autograph.core naming                             : legacy.inner.autograph.names
 python.autograph.core unsupported_features_checker       : legacy.inner.autograph.unsupported_features
+python.autograph.impl api                                : legacy.inner.autograph.impl.api
+python.autograph.impl conversion                         : legacy.inner.autograph.impl.conversion
 python.autograph.lang directives                         : legacy.inner.autograph.lang.directives
 python.autograph.lang special_functions                  : legacy.inner.autograph.lang.special_functions
 python.autograph      operators                          : legacy.inner.autograph.operators ops.autograph.operators
@@ -43,8 +45,12 @@ python.autograph.operators exceptions                    : legacy.inner.autograp
 python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
 python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
 python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
+python.autograph.operators symbols                       : legacy.inner.autograph.operators.special_values
 python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
 python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
+python.autograph.utils ag_logging                        : legacy.inner.autograph.utils.verbosity
+python.autograph.utils testing                           : legacy.inner.autograph.utils.testing
+python.autograph.utils type_check                        : legacy.inner.autograph.utils.type_check
 python.autograph.utils context_managers misc py_func     : legacy.inner.autograph.utils.functions
 python.autograph.utils tensors tensor_list               : legacy.inner.autograph.utils.tensors
 python.autograph.pyct anno                               : legacy.inner.autograph.annotations
@@ -55,6 +61,8 @@ python.autograph.pyct inspect_utils parser               : legacy.inner.autograp
 python.autograph.pyct origin_info                        : legacy.inner.autograph.origins
 python.autograph.pyct pretty_printer                     : legacy.inner.autograph.tree_text
 python.autograph.pyct qual_names                         : legacy.inner.autograph.names
+python.autograph.pyct.testing basic_definitions          : legacy.inner.autograph.testing.basic_definitions
+python.autograph.pyct.testing decorators                 : legacy.inner.autograph.testing.decorators
 python.autograph.pyct templates                          : legacy.inner.autograph.templates
 python.autograph.pyct transformer                        : legacy.inner.autograph.walking
 python.autograph.pyct.common_transformers anf            : legacy.inner.autograph.normal_form

@@ -12,6 +12,7 @@ from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.legacy.inner.autograph.converters import ConversionOptions
+from everflow.ops.autograph.calls import scope_name_of
 from everflow.ops.autograph.features import Feature
 from everflow.ops.control_flow.automatic_dependencies import AutomaticControlDependencies
 
@@ -24,14 +25,9 @@ class FunctionScope:
         self.use_name_scope = options.uses(Feature.NAME_SCOPES) and not executing_eagerly()
         self.use_auto_deps = options.uses(Feature.AUTO_CONTROL_DEPS)
         self.callopts = options.call_options()
-        self._named = name_scope(self._sanitize(function_name)) if self.use_name_scope else contextlib.nullcontext()
+        self._named = name_scope(scope_name_of(function_name)) if self.use_name_scope else contextlib.nullcontext()
         self._order = AutomaticControlDependencies() if self.use_auto_deps else None
         self._entered: contextlib.ExitStack | None = None
-
-    @staticmethod
-    def _sanitize(name):
-        """A name as scopes take it."""
-        return f"fn{name}" if name.startswith("_") else name.replace("$", "_").replace("<lambda>", "lambda_")
 
     def __enter__(self):
         with contextlib.ExitStack() as entered:
