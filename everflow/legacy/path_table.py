@@ -211,7 +211,7 @@ python.framework      ops                                : legacy.inner.core.ope
 python.framework      constant_op                        : . ops.array.constants legacy.inner.framework
 python.framework      common_shapes                      : legacy.inner.core.shape_functions
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows . legacy.inner.framework
-python.framework      composite_tensor                   : framework.type_specs framework.composites
+python.framework      composite_tensor                   : framework.type_specs framework.composites legacy.inner.composite_tensors
 python.framework      device device_spec                 : framework.devices . legacy.inner.framework
 python.framework      dtypes                             : framework.dtypes legacy.inner.core.types
 python.framework      errors errors_impl                 : framework.errors
@@ -371,6 +371,7 @@ python.ops            partitioned_variables              : . ops.variables.parti
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random.* legacy.gen_ops
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles legacy.inner.ops.resource_handles \
+                                                           legacy.inner.ops.uninitialized_variables \
                                                            ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl rnn_cell_wrapper_impl : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn
