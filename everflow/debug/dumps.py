@@ -35,13 +35,18 @@ class InconvertibleTensorProto:
         self.initialized = initialized
 
     def __str__(self):
-        return "" if self.initialized else "Uninitialized tensor:\n" + str(self._tensor_proto)
+        return ("" if self.initialized else "Uninitialized tensor:\n") + str(self._tensor_proto)
+
+
+class WatchKeyDoesNotExistInDebugDumpDirError(ValueError):
+    """Raised for a tensor that wasn't dumped."""
 
 
 def folder_to_device(folder):
     """The name of the device that a folder belongs to."""
-    text = folder[len(DEVICE_PREFIX) :].replace(",", "/")
-    return re.sub(r"_(?=[^_/]*(/|$))", ":", re.sub(r"device_([A-Z]+)_", r"device:\1:", text))
+    parts = folder[len(DEVICE_PREFIX) :].split(",")
+    # A job's name may have underlines itself, a kind of device may not.
+    return "/".join(part.replace("_", ":", 2 if part.startswith("device_") else 1) for part in parts)
 
 
 def load_tensor_from_event(event):
@@ -249,7 +254,7 @@ class DebugDumpDir(GraphStructure):
         key = f"{node_name}:{output_slot}:{debug_op}"
         data = self.watch_key_to_data(key, device_name)
         if not data:
-            raise ValueError(
+            raise WatchKeyDoesNotExistInDebugDumpDirError(
                 f"Watch key {key!r} was not dumped; of this node there are {self.debug_watch_keys(node_name, device_name)}"
             )
         return data

@@ -9,7 +9,28 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import get_default_graph
 
-_debuggers: dict = {}
+_gradient_debuggers: dict = {}
+_GRADIENT_DEBUG_TAG = "gradient_debug_"
+
+
+def clear_gradient_debuggers():
+    """Forget all debuggers of gradients."""
+    _gradient_debuggers.clear()
+
+
+def _tensor_to_grad_debug_op_name(tensor, grad_debugger_uuid):
+    """What the node is called that marks a tensor for a debugger."""
+    name, _, slot = tensor.name.rpartition(":")
+    return f"{name}_{slot}/{_GRADIENT_DEBUG_TAG}{grad_debugger_uuid}"
+
+
+def _parse_grad_debug_op_name(op_name):
+    """(debugger, tensor) of a node that marks a tensor."""
+    tensor, _, last = op_name.rpartition("/")
+    if not last.startswith(_GRADIENT_DEBUG_TAG):
+        raise AssertionError(f"{op_name!r} is not what a node is called that marks a tensor")
+    name, _, slot = tensor.rpartition("_")
+    return last.removeprefix(_GRADIENT_DEBUG_TAG).partition("_")[0], f"{name}:{int(slot)}"
 
 
 class GradientsDebugger:
@@ -24,7 +45,7 @@ class GradientsDebugger:
 
     def __init__(self, y_tensor=None):
         self._id = uuid.uuid4().hex
-        _debuggers[self._id] = self
+        _gradient_debuggers[self._id] = self
         self._gradients: dict = {}
         self._y_tensor = y_tensor
         self._graph = y_tensor.graph if y_tensor is not None else None
@@ -42,9 +63,7 @@ class GradientsDebugger:
 
     def identify_gradient(self, input_tensor):
         """The tensor itself; its gradient will be known to this debugger."""
-        name = get_default_graph().unique_name(
-            f"{input_tensor.op.name}_{input_tensor.name.split(':')[1]}/grad_debug_{self._id[:8]}"
-        )
+        name = get_default_graph().unique_name(_tensor_to_grad_debug_op_name(input_tensor, self._id))
         op_type = raw.DebugGradientRefIdentity if input_tensor.dtype._is_ref_dtype else raw.DebugGradientIdentity
         marked = op_type(input=input_tensor, name=name)
         marked.op._gradient_debugger = (self._id, input_tensor.name)
@@ -101,5 +120,5 @@ def gradient_values_from_dump(grad_debugger, x_tensor, dump):
 def _marked(op, grad):
     found = getattr(op, "_gradient_debugger", None)
     if found is not None:
-        _debuggers[found[0]].register_gradient_tensor(found[1], grad)
+        _gradient_debuggers[found[0]].register_gradient_tensor(found[1], grad)
     return grad

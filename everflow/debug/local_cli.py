@@ -52,13 +52,13 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         """Name a predicate of (datum, tensor), for `run -f NAME` and `lt -f NAME`."""
         self._filters[filter_name] = tensor_filter
 
-    def invoke_run(self, fetches, feed_dict, options, run_metadata):
+    def invoke_run(self, fetches, feed_dict, options, run_metadata, is_callable_runner=False):
         if not self.decide(fetches, feed_dict):
-            return super().invoke_run(fetches, feed_dict, options, run_metadata)
+            return self._plain_run(fetches, feed_dict, options, run_metadata)
         root = self.watch(options)
         error, result = None, None
         try:
-            result = super().invoke_run(fetches, feed_dict, options, run_metadata)
+            result = self._plain_run(fetches, feed_dict, options, run_metadata)
         except errors.OpError as e:
             error = e
         self.show(root, fetches, feed_dict, error)

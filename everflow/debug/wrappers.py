@@ -8,6 +8,7 @@ import re
 import threading
 import time
 
+from everflow.debug import requests
 from everflow.debug.dumps import FEEDS_FILE, FETCHES_FILE
 from everflow.debug.watches import WatchOptions, watch_graph
 from everflow.framework import errors, nest
@@ -18,21 +19,37 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 class BaseDebugWrapperSession:
-    """A session around another one: `run` goes through `invoke_run`, everything else to the session inside."""
+    """A session around another one: what is done around each run is up to classes derived from it, by `on_session_init`,
+    `on_run_start` and `on_run_end`; everything else goes to the session inside.
+    """
 
     def __init__(self, sess, thread_name_filter=None, pass_through_operrors=False):
-        if not hasattr(sess, "run") or not hasattr(sess, "graph"):
-            raise TypeError(f"Expected type BaseSession; got type {type(sess)}")
+        request = requests.OnSessionInitRequest(sess)
         self._sess = sess
         self._thread_name_pattern = re.compile(thread_name_filter) if thread_name_filter else None
         self._pass_through_operrors = pass_through_operrors
         self._run_call_count = 0
+        action = self.on_session_init(request).action
+        if action != requests.OnSessionInitAction.PROCEED:
+            raise ValueError(f"{action!r} is nothing that can be done once a session is wrapped")
 
     graph = property(lambda self: self._sess.graph, doc="The graph of the session.")
     graph_def = property(lambda self: self._sess.graph_def, doc="That graph as a GraphDef.")
     sess_str = property(lambda self: self._sess.sess_str, doc="Where the session runs.")
     session = property(lambda self: self._sess, doc="The session inside.")
     run_call_count = property(lambda self: self._run_call_count, doc="How often `run` was called.")
+
+    def on_session_init(self, request):
+        """Called once the session is wrapped."""
+        return requests.OnSessionInitResponse(requests.OnSessionInitAction.PROCEED)
+
+    def on_run_start(self, request):
+        """Called before a run; says how to run."""
+        return requests.OnRunStartResponse(requests.OnRunStartAction.NON_DEBUG_RUN, [])
+
+    def on_run_end(self, request):
+        """Called after a run."""
+        return requests.OnRunEndResponse()
 
     def increment_run_call_count(self):
         self._run_call_count += 1
@@ -48,21 +65,54 @@ class BaseDebugWrapperSession:
         callable_options=None,
     ):
         """Run as the session inside does, with debugging around it."""
-        self.increment_run_call_count()
         if callable_runner is not None:
+            self.increment_run_call_count()
             return callable_runner(*(callable_runner_args or ()))
+        return self._run(fetches, feed_dict, options, run_metadata)
+
+    def _run(self, fetches, feed_dict, options, run_metadata, is_callable_runner=False):
+        self.increment_run_call_count()
         if not nest.flatten(fetches) or not self._this_thread_counts():
-            return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+            return self._plain_run(fetches, feed_dict, options, run_metadata)
         with_watches = config_pb2.RunOptions()
         if options is not None:
             with_watches.CopyFrom(options)
-        return self.invoke_run(
-            fetches, feed_dict, with_watches, run_metadata if run_metadata is not None else config_pb2.RunMetadata()
-        )
+        metadata = run_metadata if run_metadata is not None else config_pb2.RunMetadata()
+        return self.invoke_run(fetches, feed_dict, with_watches, metadata, is_callable_runner)
 
-    def invoke_run(self, fetches, feed_dict, options, run_metadata):
-        """One run, for kinds of wrappers to do something around."""
+    def _plain_run(self, fetches, feed_dict, options, run_metadata):
+        """What the session inside does."""
         return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+
+    def invoke_run(self, fetches, feed_dict, options, run_metadata, is_callable_runner=False):
+        """One run, as `on_run_start` says."""
+        told = (None, None) if is_callable_runner else (fetches, feed_dict)
+        response = self.on_run_start(
+            requests.OnRunStartRequest(*told, options, run_metadata, self.run_call_count, is_callable_runner)
+        )
+        actions = requests.OnRunStartAction
+        if response.action == actions.NON_DEBUG_RUN:
+            result = self._plain_run(fetches, feed_dict, options, run_metadata)
+            self.on_run_end(requests.OnRunEndRequest(response.action))
+            return result
+        if response.action == actions.DEBUG_RUN:
+            settings = {name: value for name, value in vars(response).items() if name != "action"}
+            watch_graph(options, self.graph, **settings)
+        elif response.action == actions.PROFILE_RUN:
+            options.trace_level = config_pb2.RunOptions.FULL_TRACE
+        else:
+            raise ValueError(f"{response.action!r} is no way to run")
+        error = None
+        try:
+            result = self._plain_run(fetches, feed_dict, options, run_metadata)
+        except errors.OpError as failed:
+            if self._pass_through_operrors:
+                raise
+            result = error = failed
+        self.on_run_end(
+            requests.OnRunEndRequest(response.action, run_metadata, self.graph.as_graph_def(), tf_error=error)
+        )
+        return result
 
     def _this_thread_counts(self):
         return self._thread_name_pattern is None or bool(
@@ -74,7 +124,7 @@ class BaseDebugWrapperSession:
 
         def call(*values, **kwargs):
             feeds = dict(zip(feed_list or [], values, strict=True))
-            return self.run(fetches, feeds, kwargs.get("options"), kwargs.get("run_metadata"))
+            return self._run(fetches, feeds, kwargs.get("options"), kwargs.get("run_metadata"), is_callable_runner=True)
 
         return call
 
@@ -157,10 +207,10 @@ class NonInteractiveDebugWrapperSession(BaseDebugWrapperSession):
         add_watches(options, graph, watched, self.prepare_run_debug_urls(fetches, feed_dict))
         return options
 
-    def invoke_run(self, fetches, feed_dict, options, run_metadata):
+    def invoke_run(self, fetches, feed_dict, options, run_metadata, is_callable_runner=False):
         self.watched_options(options, self.graph, fetches, feed_dict)
         try:
-            return super().invoke_run(fetches, feed_dict, options, run_metadata)
+            return self._plain_run(fetches, feed_dict, options, run_metadata)
         except errors.OpError as e:
             if self._pass_through_operrors:
                 raise

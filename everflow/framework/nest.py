@@ -413,7 +413,7 @@ def _shallow_difference(
         return ValueError, _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE.format(
             input_size=len(deep_items), shallow_size=len(shallow_items)
         )
-    if check_types and both_mappings and (absent := [key for key in shallow if key not in deep]):
+    if both_mappings and (absent := [key for key in shallow if key not in deep]):
         return ValueError, _SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(absent))
     for _, branch, below in _branches(shallow, deep):
         if found := _shallow_difference(branch, below, check_types, is_structure, check_length):

@@ -15,11 +15,29 @@ python                estimator                          : estimator
 python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow legacy.inner.eager.execute
 python                tf2                                : eager.version_mark
 python                autograph                          : autograph
-python.autograph.converters break_statements             : legacy.inner.autograph.break_statements
-python.autograph.converters continue_statements          : legacy.inner.autograph.continue_statements
-python.autograph.converters return_statements            : legacy.inner.autograph.return_statements
+python.autograph.converters arg_defaults                 : legacy.inner.autograph.conversions.arg_defaults
+python.autograph.converters asserts                      : legacy.inner.autograph.conversions.asserts
+python.autograph.converters break_statements             : legacy.inner.autograph.conversions.break_statements
+python.autograph.converters call_trees                   : legacy.inner.autograph.conversions.call_trees
+python.autograph.converters conditional_expressions      : legacy.inner.autograph.conversions.conditional_expressions
+python.autograph.converters continue_statements          : legacy.inner.autograph.conversions.continue_statements
+python.autograph.converters control_flow                 : legacy.inner.autograph.conversions.control_flow
+python.autograph.converters directives                   : legacy.inner.autograph.conversions.directives
+python.autograph.converters function_scopes              : legacy.inner.autograph.conversions.function_scopes
+python.autograph.converters list_comprehensions          : legacy.inner.autograph.conversions.list_comprehensions
+python.autograph.converters lists                        : legacy.inner.autograph.conversions.lists
+python.autograph.converters logical_expressions          : legacy.inner.autograph.conversions.logical_expressions
+python.autograph.converters return_statements            : legacy.inner.autograph.conversions.return_statements
+python.autograph.converters slices                       : legacy.inner.autograph.conversions.slices
+python.autograph.core ag_ctx config config_lib function_wrappers : legacy.inner.autograph.function_contexts
 python.autograph.core converter                          : legacy.inner.autograph.converters ops.autograph.options ops.autograph.features
+python.autograph.core converter_testing                  : legacy.inner.autograph.converter_testing
 python.autograph.core naming                             : legacy.inner.autograph.names
+python.autograph.core unsupported_features_checker       : legacy.inner.autograph.unsupported_features
+python.autograph.impl api                                : legacy.inner.autograph.impl.api
+python.autograph.impl conversion                         : legacy.inner.autograph.impl.conversion
+python.autograph.lang directives                         : legacy.inner.autograph.lang.directives
+python.autograph.lang special_functions                  : legacy.inner.autograph.lang.special_functions
 python.autograph      operators                          : legacy.inner.autograph.operators ops.autograph.operators
 python.autograph.operators control_flow                  : legacy.inner.autograph.operators.control_flow
 python.autograph.operators data_structures               : legacy.inner.autograph.operators.data_structures
@@ -27,17 +45,30 @@ python.autograph.operators exceptions                    : legacy.inner.autograp
 python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
 python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
 python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
+python.autograph.operators symbols                       : legacy.inner.autograph.operators.special_values
 python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
 python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
+python.autograph.utils ag_logging                        : legacy.inner.autograph.utils.verbosity
+python.autograph.utils testing                           : legacy.inner.autograph.utils.testing
+python.autograph.utils type_check                        : legacy.inner.autograph.utils.type_check
 python.autograph.utils context_managers misc py_func     : legacy.inner.autograph.utils.functions
 python.autograph.utils tensors tensor_list               : legacy.inner.autograph.utils.tensors
 python.autograph.pyct anno                               : legacy.inner.autograph.annotations
-python.autograph.pyct compiler inspect_utils parser      : legacy.inner.autograph.sources
+python.autograph.pyct ast_util                           : legacy.inner.autograph.tree_tools
+python.autograph.pyct cfg                                : legacy.inner.autograph.flow_graphs
+python.autograph.pyct compiler                           : legacy.inner.autograph.compiling
+python.autograph.pyct inspect_utils parser               : legacy.inner.autograph.sources
+python.autograph.pyct origin_info                        : legacy.inner.autograph.origins
+python.autograph.pyct pretty_printer                     : legacy.inner.autograph.tree_text
 python.autograph.pyct qual_names                         : legacy.inner.autograph.names
+python.autograph.pyct.testing basic_definitions          : legacy.inner.autograph.testing.basic_definitions
+python.autograph.pyct.testing decorators                 : legacy.inner.autograph.testing.decorators
 python.autograph.pyct templates                          : legacy.inner.autograph.templates
 python.autograph.pyct transformer                        : legacy.inner.autograph.walking
 python.autograph.pyct.common_transformers anf            : legacy.inner.autograph.normal_form
 python.autograph.pyct.static_analysis activity annos     : legacy.inner.autograph.activity
+python.autograph.pyct.static_analysis liveness           : legacy.inner.autograph.liveness
+python.autograph.pyct.static_analysis reaching_definitions : legacy.inner.autograph.definitions
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
@@ -76,13 +107,21 @@ python.compiler.xla   xla                                : xla.experimental cont
 python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
+python.debug.cli      base_ui readline_ui ui_factory     : legacy.inner.debug.user_interfaces
+python.debug.cli      cli_config                         : legacy.inner.debug.cli_config
+python.debug.cli      cli_shared                         : legacy.inner.debug.cli_shared
+python.debug.cli      cli_test_utils                     : legacy.inner.debug.cli_test_utils
 python.debug.cli      command_parser                     : legacy.inner.debug.command_parser
+python.debug.cli      evaluator                          : legacy.inner.debug.evaluator
+python.debug.cli      tensor_format                      : legacy.inner.debug.tensor_format
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks
-python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
+python.debug.lib      source_utils                       : legacy.inner.debug.source_lines
+python.debug.lib      debug_data                         : debug debug.* legacy.inner.debug.dump_names
+python.debug.lib      debug_utils debug_gradients        : debug debug.*
 
 python.distribute     distribute_lib mirrored_strategy one_device_strategy central_storage_strategy parameter_server_strategy \
                       collective_all_reduce_strategy     : legacy.inner.distribute.strategy_names
@@ -172,7 +211,7 @@ python.framework      ops                                : legacy.inner.core.ope
 python.framework      constant_op                        : . ops.array.constants legacy.inner.framework
 python.framework      common_shapes                      : legacy.inner.core.shape_functions
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows . legacy.inner.framework
-python.framework      composite_tensor                   : framework.type_specs framework.composites
+python.framework      composite_tensor                   : framework.type_specs framework.composites legacy.inner.composite_tensors
 python.framework      device device_spec                 : framework.devices . legacy.inner.framework
 python.framework      dtypes                             : framework.dtypes legacy.inner.core.types
 python.framework      errors errors_impl                 : framework.errors
@@ -332,6 +371,7 @@ python.ops            partitioned_variables              : . ops.variables.parti
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random.* legacy.gen_ops
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles legacy.inner.ops.resource_handles \
+                                                           legacy.inner.ops.uninitialized_variables \
                                                            ops.variables.variable legacy.gen_ops . \
                                                            legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl rnn_cell_wrapper_impl : nn nn.rnn_cell rnn rnn.* legacy.inner.rnn

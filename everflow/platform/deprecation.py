@@ -53,6 +53,8 @@ def deprecated(date, instructions, warn_once=True):
     _check(date, instructions)
 
     def mark(function):
+        if not callable(function):
+            raise ValueError(f"{function!r} is no function: @property goes above @deprecated, not below it")
         if inspect.isclass(function):
             function.__init__ = mark_function(function.__init__, function.__name__)
             return function
@@ -77,7 +79,7 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, warn_on
     def is_old(name, value):
         return name in fine and value is not None and (fine[name] is None or value != fine[name])
 
-    return _mark_arguments(date, instructions, warn_once, is_old, {name: name for name in fine})
+    return _mark_arguments(date, instructions, warn_once, is_old, {name: name for name in fine}, must_exist=True)
 
 
 def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
@@ -90,7 +92,7 @@ def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwarg
     return _mark_arguments(date, instructions, warn_once, is_old, shown)
 
 
-def _mark_arguments(date, instructions, warn_once, is_old, shown):
+def _mark_arguments(date, instructions, warn_once, is_old, shown, must_exist=False):
     """The decorator that warns of arguments for which `is_old(name, value)`; `shown` has what it calls them."""
     _check(date, instructions)
     if not shown:
@@ -99,8 +101,8 @@ def _mark_arguments(date, instructions, warn_once, is_old, shown):
     def mark(function):
         signature = inspect.signature(function)
         takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
-        if missing := [] if takes_any else sorted(set(shown) - set(signature.parameters)):
-            raise ValueError(f"{function.__name__} has no arguments {missing} that could be deprecated")
+        if missing := [] if takes_any or not must_exist else sorted(set(shown) - set(signature.parameters)):
+            raise ValueError(f"Arguments {missing} are not present in {function.__name__}, so they can't be deprecated")
 
         @standing_for(function)
         def wrapper(*args, **kwargs):

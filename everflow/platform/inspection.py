@@ -5,32 +5,40 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
-from inspect import (  # noqa: F401
-    currentframe,
-    getdoc,
-    getfile,
-    getframeinfo,
-    getmembers,
-    getmodule,
-    getmro,
-    getsource,
-    getsourcefile,
-    getsourcelines,
-    isbuiltin,
-    isclass,
-    isframe,
-    isfunction,
-    isgenerator,
-    isgeneratorfunction,
-    ismethod,
-    ismodule,
-    isroutine,
-    stack,
-)
+from inspect import currentframe, getdoc, getframeinfo, getmembers, getmro, isframe, stack  # noqa: F401
 
 from everflow.platform.decorators import unwrap
 
 FullArgSpec = inspect.FullArgSpec
+
+
+def _of_what_is_decorated(ask):
+    """A function of `inspect`, asked about what decorators decorate."""
+
+    @functools.wraps(ask)
+    def asked(obj):
+        return ask(unwrap(obj)[1])
+
+    return asked
+
+
+isbuiltin, isclass, isfunction, isgenerator, isgeneratorfunction, ismethod, ismodule, isroutine = map(
+    _of_what_is_decorated,
+    (
+        inspect.isbuiltin,
+        inspect.isclass,
+        inspect.isfunction,
+        inspect.isgenerator,
+        inspect.isgeneratorfunction,
+        inspect.ismethod,
+        inspect.ismodule,
+        inspect.isroutine,
+    ),
+)
+getfile, getmodule, getsource, getsourcefile, getsourcelines = map(
+    _of_what_is_decorated,
+    (inspect.getfile, inspect.getmodule, inspect.getsource, inspect.getsourcefile, inspect.getsourcelines),
+)
 ArgSpec = collections.namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 
 

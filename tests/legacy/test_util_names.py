@@ -165,8 +165,9 @@ def test_what_a_node_parses():
 
 
 def test_documents():
-    notice = decorator_utils.add_notice_to_docstring("One.\n\n  Two", "do this", "none", "(old)", ["Notice:"])
-    assert notice == "One. (old)\n\nNotice:\ndo this\n\nTwo"
+    notice = decorator_utils.add_notice_to_docstring("One.\n\n  Two", "do this", "none", "(old)", ["It goes."])
+    assert notice == "One. (old)\n\nWarning: It goes.\ndo this\n\nTwo"
+    assert decorator_utils._normalize_docstring("a\n    b\n\n") == "a\nb"
     assert deprecation.rewrite_argument_docstring("a: `a`", "a", "z") == "z: `z`"
     with pytest.raises(LookupError):
         all_util.reveal_undocumented("everflow.no_such_name")

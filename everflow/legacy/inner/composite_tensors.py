@@ -1,4 +1,4 @@
-"""tensorflow.python.framework.composite_tensor_utils: sparse and ragged tensors, or their values, put one behind the
+"""tensorflow.python.framework.composite_tensor and composite_tensor_utils: sparse and ragged tensors, or their values, put one behind the
 other.
 """
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from everflow.framework import nest
 from everflow.framework.composites import CompositeTensor, IndexedSlices, SparseTensor, SparseTensorValue
 from everflow.framework.shapes import TensorShape
 from everflow.ops.array.joining import concat
@@ -63,3 +64,14 @@ def _ragged_values(target: RaggedTensorValue, more: RaggedTensorValue) -> Ragged
         values = np.concatenate([target.values, more.values])
     splits = np.concatenate([target.row_splits, more.row_splits[1:] + target.row_splits[-1]])
     return RaggedTensorValue(values, splits)
+
+
+def replace_composites_with_components(structure: Any) -> Any:
+    """A structure in which a list of its tensors stands for each composite tensor, one inside another's too."""
+    if isinstance(structure, (CompositeTensor, SparseTensor, IndexedSlices, RaggedTensor)):
+        return replace_composites_with_components(nest.flatten(structure, expand_composites=True))
+    if not nest.is_nested(structure):
+        return structure
+    return nest.pack_sequence_as(
+        structure, [replace_composites_with_components(part) for part in nest.flatten(structure)]
+    )

@@ -13,12 +13,18 @@ from everflow.ops import array
 from everflow.ops.autograph.features import Feature
 
 
+def scope_name_of(name):
+    """A function's name as a name scope can have it."""
+    name = name.replace("<lambda>", "lambda_").replace("$", "_")
+    return f"fn{name}" if name.startswith("_") else name
+
+
 def surrounded(function, features):
     """The function in a name scope of its own, its results after all that it does, as far as features ask for it."""
     scoped, ordered = Feature.NAME_SCOPES in features, Feature.AUTO_CONTROL_DEPS in features
     if not scoped and not ordered:
         return function
-    scope = "lambda_" if function.__name__ == "<lambda>" else function.__name__
+    scope = scope_name_of(function.__name__)
 
     @functools.wraps(function)
     def run(*args, **kwargs):

@@ -137,7 +137,6 @@ class ActivityAnalyzer(Base):
             self._parameter(node, name)
 
     def _parameter(self, node, name):
-        anno.setanno(node, anno.Static.IS_PARAM, True)
         self.scope.mark_modified(name)
         if self.enclosing_entities:
             self.scope.mark_param(name, self.enclosing_entities[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
-from everflow.legacy.inner.autograph import activity, names, sources, walking
+from everflow.legacy.inner.autograph import activity, definitions, flow_graphs, liveness, names, sources, walking
 from everflow.legacy.inner.autograph import annotations as anno
 from everflow.ops.autograph.options import ConversionOptions
 
@@ -36,6 +36,10 @@ class AgAnno(enum.Enum):
         return self.name
 
 
+class AnnotatedDef(definitions.Definition):
+    """A definition, with {directive: {argument: node}} that a program gave for it."""
+
+
 class Base(walking.Base):
     """What converters are derived from."""
 
@@ -56,9 +60,14 @@ class Base(walking.Base):
 
 
 def standard_analysis(node, context, is_initial=False):
-    """The tree with notes on its names and on what its statements read and write."""
+    """The tree with notes on its names, on what its statements read and write, where values come from and how long they are
+    needed.
+    """
+    graphs = flow_graphs.build(node)
     node = names.resolve(node)
     node = activity.resolve(node, context, None)
+    node = definitions.resolve(node, context, graphs, AnnotatedDef)
+    node = liveness.resolve(node, context, graphs)
     if is_initial:
         anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
     return node

@@ -101,7 +101,11 @@ class AnfTransformer(Base):
             for inner, value in list(nodes.iter_fields(node)):
                 setattr(node, inner, self._part(parent, field, value))
             return node
-        if not isinstance(node, ast.expr) or isinstance(node, nodes.Name) or not self._is_replaced(parent, field, node):
+        if (
+            not isinstance(node, nodes.expr)
+            or isinstance(node, nodes.Name)
+            or not self._is_replaced(parent, field, node)
+        ):
             return node
         name = self._gensym.new_name()
         assignment = sources.parse_str(f"{name} = 0")

@@ -1,22 +1,16 @@
-"""`pyct.parser`, `pyct.compiler` and `pyct.inspect_utils`: from functions to trees, from trees to source and modules, and
-what can be asked of functions on the way.
+"""`pyct.parser` and `pyct.inspect_utils`: from functions to trees, from trees to source, and what can be asked of
+functions on the way.
 """
 
 from __future__ import annotations
 import __future__
 
 import ast
-import atexit
 import builtins
-import importlib.util
 import inspect
-import os
-import sys
-import tempfile
 import textwrap
 import types
 
-from everflow.legacy.inner.autograph import annotations as anno
 from everflow.legacy.inner.autograph import trees
 
 SPECIAL_BUILTINS = {
@@ -31,7 +25,7 @@ STANDARD_PREAMBLE_LEN = 2
 def parse_entity(entity, future_features):
     """(the tree of a function, class or method, its source); for a lambda, of the statement that it is in."""
     try:
-        source = inspect.getsource(entity)
+        source = getimmediatesource(entity)
     except OSError as no_source:
         raise ValueError(f"{entity!r}: its source isn't known, say because it was typed into a shell") from no_source
     source = textwrap.dedent(source)
@@ -72,45 +66,6 @@ def ast_to_source(node, indentation="  ", include_encoding_marker=True):
 def _reindented(line, indentation):
     depth = (len(line) - len(line.lstrip(" "))) // 4
     return indentation * depth + line[4 * depth :]
-
-
-def source_to_entity(source, delete_on_exit):
-    """(a module made from source, the file that holds it)."""
-    with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False, encoding="utf-8") as file:
-        name = os.path.basename(file.name)[:-3]
-        file.write(source)
-    if delete_on_exit:
-        atexit.register(lambda: os.path.exists(file.name) and os.remove(file.name))
-    spec = importlib.util.spec_from_file_location(name, file.name)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    # Its functions can be pickled and looked up like those of any module.
-    sys.modules[name] = module
-    return module, file.name
-
-
-def ast_to_object(nodes, indentation="  ", include_source_map=False, delete_on_exit=True):
-    """(a module that trees were compiled to, their source, which of its lines came from where: None if not asked for)."""
-    statements = nodes if isinstance(nodes, (list, tuple)) else (nodes,)
-    source = ast_to_source(statements, indentation)
-    module, _ = source_to_entity(source, delete_on_exit)
-    return module, source, _source_map(statements, source, module.__file__) if include_source_map else None
-
-
-def _source_map(statements, source, path):
-    """{(file, line) of the source: where it came from}, for nodes that have a note of their origin."""
-    written = trees.from_python(ast.parse(source)).body
-    pairs = [
-        (old, new)
-        for before, after in zip(statements, written)
-        for old, new in zip(trees.nodes.walk(before), trees.nodes.walk(after))
-    ]
-    return {
-        (path, new.lineno): anno.getanno(old, anno.Basic.ORIGIN)
-        for old, new in pairs
-        if anno.hasanno(old, anno.Basic.ORIGIN) and hasattr(new, "lineno")
-    }
 
 
 def islambda(f):

@@ -32,7 +32,7 @@ def replace_as_expression(template, **replacements):
     if len(made) != 1:
         raise ValueError("the template is one expression; replace takes statements")
     inside = made[0].value if isinstance(made[0], nodes.Expr) else made[0]
-    if not isinstance(inside, ast.expr):
+    if not isinstance(inside, nodes.expr):
         raise ValueError(f"the template is an expression; this is {type(inside).__name__}")
     return inside
 
@@ -79,7 +79,7 @@ class _Replacing(nodes.NodeTransformer):
         """A name by itself stands for statements as well as for an expression."""
         if isinstance(node.value, nodes.Name) and node.value.id in self._replacements:
             made = self._copies(node.value.id, nodes.Load())
-            return [part if isinstance(part, ast.stmt) else nodes.Expr(part) for part in made]
+            return [part if isinstance(part, nodes.stmt) else nodes.Expr(part) for part in made]
         return self.generic_visit(node)
 
     def visit_Name(self, node):

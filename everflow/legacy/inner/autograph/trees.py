@@ -1,15 +1,17 @@
-"""The nodes that syntax trees are made of: those of the package `gast` where it is installed, Python's own otherwise.
+"""The nodes that syntax trees are made of: those of the package `gast` where it is installed, otherwise ours (`syntax`),
+which programs then import as `gast`.
 
-Programs that transform trees make nodes themselves and compare their types, and they take the types from `gast`. Its
-own parser doesn't know the Python of today (0.2.2, which TensorFlow 1.15 asks for, loses constants), so trees are
-carried over here, from Python's form and back.
+Programs that transform trees make nodes themselves and compare their types. The parser of gast 0.2.2, which TensorFlow
+1.15 asks for, doesn't know the Python of today, so trees are carried over here, from Python's form and back.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib.util
+import importlib.machinery
 import types
+
+from everflow.legacy.inner.autograph import syntax
 
 # Nodes that a constant was before Python 3.8: (of which values, node, its field).
 _CONSTANTS = (
@@ -22,8 +24,8 @@ _CONSTANTS = (
 
 
 def _nodes() -> types.ModuleType:
-    if importlib.util.find_spec("gast") is None:
-        return ast
+    if importlib.machinery.PathFinder.find_spec("gast") is None:
+        return syntax
     import gast
 
     return gast

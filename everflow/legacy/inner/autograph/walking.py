@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from everflow.legacy.inner.autograph import annotations as anno
-from everflow.legacy.inner.autograph import sources, templates, trees
+from everflow.legacy.inner.autograph import sources, templates, tree_tools
 from everflow.legacy.inner.autograph.trees import nodes
 
 
@@ -153,16 +153,7 @@ class Base(nodes.NodeTransformer):
 
     def apply_to_single_assignments(self, targets, values, apply_fn):
         """Call `apply_fn(target, value)` for every single name that an assignment of tuples comes to."""
-        for target in targets if isinstance(targets, (list, tuple)) else [targets]:
-            if not isinstance(target, (nodes.Tuple, nodes.List)):
-                apply_fn(target, values)
-                continue
-            for position, part in enumerate(target.elts):
-                if isinstance(values, (nodes.Tuple, nodes.List)):
-                    value = values.elts[position]
-                else:
-                    value = trees.subscript(values, trees.constant(position), nodes.Load())
-                self.apply_to_single_assignments(part, value, apply_fn)
+        tree_tools.apply_to_single_assignments(targets, values, apply_fn)
 
     def visit(self, node):
         """Visit one node; its place in the source is kept in `ctx.current_origin`."""

@@ -43,14 +43,21 @@ class classproperty:
         return self._function(owner)
 
 
+def _normalize_docstring(docstring: str | None) -> str:
+    """A docstring without the indentation that its place gives it, and without blanks around it."""
+    return inspect.cleandoc(docstring or "").strip()
+
+
 def add_notice_to_docstring(
     doc: str | None, instructions: str, no_doc_str: str, suffix_str: str, notice: Sequence[str]
 ) -> str:
-    """`doc` with a suffix to its first line and a notice below it; `no_doc_str` stands in for a missing one."""
+    """`doc` with a suffix to its first line and a warning below it; `no_doc_str` stands in for a missing one."""
+    if not notice:
+        raise ValueError("a notice has lines")
     first, *rest = inspect.cleandoc(doc or "").splitlines() or [""]
     head = f"{first} {suffix_str}" if first else no_doc_str
     body = "\n".join(rest).strip("\n")
-    told = "\n".join([*notice, instructions])
+    told = "\n".join([f"Warning: {notice[0]}", *notice[1:], instructions])
     return "\n\n".join(filter(None, [head, told, body]))
 
 

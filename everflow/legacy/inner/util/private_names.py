@@ -4,7 +4,7 @@
 
 import inspect as _inspect
 
-from everflow.framework.nest import _is_named_tuple as _is_namedtuple
+from everflow.framework.nest import _is_named_tuple, _same_named_tuple_type
 from everflow.framework.nest import _items as _yield_sorted_items
 from everflow.framework.nest import _sorted_keys as _sorted
 from everflow.framework.nest import parts_of as _yield_value
@@ -17,6 +17,7 @@ __all__ = [
     "_has_tf_decorator_attr",
     "_inspect",
     "_is_namedtuple",
+    "_same_namedtuples",
     "_sequence_like",
     "_sorted",
     "_yield_sorted_items",
@@ -29,6 +30,16 @@ __all__ = [
 def IS_IN_GRAPH_MODE():
     """Whether operations are drawn rather than run."""
     return not executing_eagerly()
+
+
+def _is_namedtuple(instance, strict=False):
+    """Whether it is a named tuple; strictly, one whose class is derived from tuple only."""
+    return _is_named_tuple(instance) and (not strict or type(instance).__bases__ == (tuple,))
+
+
+def _same_namedtuples(nest1, nest2):
+    """Whether two named tuples have the same name and fields."""
+    return _same_named_tuple_type(nest1, nest2)
 
 
 def _has_tf_decorator_attr(obj):

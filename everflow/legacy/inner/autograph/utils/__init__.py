@@ -18,3 +18,5 @@ from everflow.legacy.inner.autograph.utils.tensors import (
     is_tensor_array,
     is_tensor_list,
 )
+from everflow.legacy.inner.autograph.utils.testing import fake_tf
+from everflow.legacy.inner.autograph.utils.type_check import is_tensor

@@ -1,4 +1,6 @@
-"""`import horovod.tensorflow` and the paths below it, where no horovod is installed."""
+"""Packages that programs import beside TensorFlow, served where they aren't installed: horovod, and gast, which
+TensorFlow 1.15 brought along.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +20,7 @@ PATHS = {
     "horovod.tensorflow.keras.callbacks": _CALLBACKS,
     "horovod.keras": _KERAS,
     "horovod.keras.callbacks": _CALLBACKS,
+    "gast": "everflow.legacy.gast",
 }
 
 
@@ -28,6 +31,6 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def install() -> None:
-    """From now on `import horovod` gives what is here, unless one is installed: this is asked last."""
+    """From now on these imports give what is here, unless one is installed: this is asked last."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())

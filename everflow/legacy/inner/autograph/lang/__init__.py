@@ -1,0 +1,1 @@
+"""tensorflow.python.autograph.lang: functions that programs call for the conversion to see."""

@@ -1,0 +1,1 @@
+"""tensorflow.python.autograph.pyct.testing: functions that tests take apart."""
