@@ -501,6 +501,10 @@ contrib.opt.python.training matrix_functions             : legacy.inner.contrib.
 contrib.quantize.python common fold_batch_norms quantize : legacy.inner.contrib.quantize
 contrib.text.python.ops skip_gram_ops                    : contrib.text legacy.inner.contrib.small_names
 contrib.training.python.training sampling_ops            : contrib.training legacy.inner.contrib.sampling
+contrib.learn.python.learn.datasets synthetic            : datasets.synthetic
+contrib.learn.python.learn.estimators estimator_test_utils test_data : legacy.inner.contrib.learn_testing
+contrib.learn.python.learn.estimators metric_key         : contrib.learn.model_ops
+contrib.learn.python.learn.learn_io generator_io numpy_io pandas_io : contrib.learn.input_functions contrib.learn.tables
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator

@@ -45,10 +45,20 @@ def flatten_tree(tree, leaves=None):
 
 
 def transform_tree(tree, fn, iterable_type=tuple):
-    """The same structure with each leaf replaced; what one can go through and isn't a sequence is of `iterable_type`."""
-    if is_iterable(tree) and not isinstance(tree, (str, bytes, dict, list, tuple, Tensor)):
-        return iterable_type(transform_tree(value, fn, iterable_type) for value in tree)
-    return elements.transform_tree(tree, fn)
+    """The same structure with each leaf replaced; what one can go through and isn't a list is of `iterable_type`."""
+
+    def below(node):
+        return transform_tree(node, fn, iterable_type)
+
+    if isinstance(tree, dict):
+        return type(tree)((key, below(value)) for key, value in tree.items())
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*map(below, tree))
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(map(below, tree))
+    if is_iterable(tree) and not isinstance(tree, (str, bytes, Tensor)):
+        return iterable_type(map(below, tree))
+    return fn(tree)
 
 
 def check_graphs(*args):

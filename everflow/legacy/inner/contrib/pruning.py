@@ -39,8 +39,6 @@ def kronecker_product(mat1, mat2):
 
 def expand_tensor(tensor, block_dims):
     """A matrix with a block of equal numbers for each of its numbers."""
-    if tensor.shape.ndims == 1:
-        return tensor
     if tensor.shape.ndims != 2:
         raise ValueError("Input tensor must be rank 2")
     if len(block_dims) != 2:
