@@ -505,6 +505,9 @@ contrib.learn.python.learn.datasets synthetic            : datasets.synthetic
 contrib.learn.python.learn.estimators estimator_test_utils test_data : legacy.inner.contrib.learn_testing
 contrib.learn.python.learn.estimators metric_key         : contrib.learn.model_ops
 contrib.learn.python.learn.learn_io generator_io numpy_io pandas_io : contrib.learn.input_functions contrib.learn.tables
+contrib.learn.python.learn.estimators head               : contrib.learn.heads contrib.learn.class_heads contrib.learn.svm_head \
+                                                           legacy.inner.contrib.learn_heads contrib.learn
+contrib.learn.python.learn.estimators debug              : contrib.learn.debug
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
