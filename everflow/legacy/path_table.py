@@ -559,7 +559,7 @@ contrib.model_pruning.python.layers core_layers          : contrib.model_pruning
                                                            legacy.inner.contrib.model_pruning
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib.layers
-contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
+contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings legacy.inner.contrib.layers
 contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
 contrib.slim.python.slim nets                            : contrib.slim.nets
 contrib.slim.python.slim learning                        : contrib.slim.learning
