@@ -508,11 +508,13 @@ contrib.learn.python.learn.learn_io generator_io numpy_io pandas_io : contrib.le
 contrib.learn.python.learn.estimators head               : contrib.learn.heads contrib.learn.class_heads contrib.learn.svm_head \
                                                            legacy.inner.contrib.learn_heads contrib.learn
 contrib.learn.python.learn.estimators debug              : contrib.learn.debug
+contrib.learn.python.learn models                        : contrib.learn.models
+contrib.learn.python.learn.ops embeddings_ops losses_ops seq2seq_ops : contrib.learn.models
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
 contrib.learn.python.learn.utils export                 : contrib.learn.bundle_export
-contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
+contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies contrib.learn.signatures
 contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing

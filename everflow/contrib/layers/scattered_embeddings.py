@@ -56,14 +56,10 @@ def _checked_candidates(candidates, values_shape):
         return array.reshape(candidates, [-1, shape[-1]]), shape[-1:]
 
 
-# Hashed with another key, values have signs that have nothing to do with their places.
-_SIGN_KEY = 0xDECAFCAFFE
-
-
 def sampled_lookup_sparse(
     params, sp_values, dimension=None, sampled_candidates=None, hash_key=None, with_sign_hash=False, name=None
 ):
-    """The sums of the vectors of each row's values, each number of them with a sign of its own if wanted."""
+    """The sums of the vectors of each row's values, each number of them with a sign by its hash if wanted."""
     if not is_sparse(sp_values):
         raise TypeError(f"sp_values must be a SparseTensor, not {sp_values!r}")
     with name_scope(name, "sampled_scattered_embedding_lookup_sparse", [sp_values]):
@@ -74,7 +70,7 @@ def sampled_lookup_sparse(
         vectors = sampled_lookup(params, sp_values.values, dimension, sampled_candidates, hash_key)
         if with_sign_hash:
             signs = convert_to_tensor([-1.0, 1.0])
-            vectors *= sampled_lookup(signs, sp_values.values, dimension, sampled_candidates, _SIGN_KEY)
+            vectors *= sampled_lookup(signs, sp_values.values, dimension, sampled_candidates, hash_key)
         return math.unsorted_segment_sum(vectors, math.cast(rows, dtypes.int32), sp_values.dense_shape[0])
 
 
