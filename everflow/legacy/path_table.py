@@ -401,7 +401,8 @@ python.ops.distributions distribution distributions normal categorical bernoulli
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions bijector_test_util              : legacy.inner.ops.bijector_cases
 python.ops.distributions special_math                    : distributions.normal_functions legacy.inner.ops.normal_series
-python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
+python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions distributions.checks contrib.distributions.matrices \
+                                                           contrib.distributions.axes ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
@@ -520,11 +521,40 @@ python.util           is_in_graph_mode tf_decorator function_utils : legacy.inne
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.data.python.ops threadpool                       : data.experimental.threadpool
+contrib.distributions.python.ops bijectors.*             : contrib.distributions.bijectors contrib.distributions.bijectors.* \
+                                                           legacy.inner.contrib.bijectors
+contrib.distributions.python.ops statistical_testing     : legacy.inner.contrib.statistical_testing
+contrib.distributions.python.ops test_util               : legacy.inner.contrib.distribution_testing
+contrib.distributions.python.ops distribution_util       : legacy.inner.contrib.distributions legacy.inner.ops.distributions \
+                                                           distributions.checks contrib.distributions.matrices \
+                                                           contrib.distributions.axes ops.linalg.operators.broadcasting
+contrib.distributions.python.ops deterministic estimator gumbel vector_diffeomixture vector_student_t : \
+                                                           contrib.distributions legacy.inner.contrib.distributions
+contrib.bayesflow.python.ops monte_carlo_impl            : contrib.bayesflow legacy.inner.contrib.small_names
+contrib.image.python.ops distort_image_ops interpolate_spline sparse_image_warp : legacy.inner.contrib.image contrib.image
+contrib.integrate.python.ops odes                        : contrib.integrate legacy.inner.contrib.odes
+contrib.labeled_tensor.python.ops core                   : contrib.labeled_tensor.core contrib.labeled_tensor.axes \
+                                                           legacy.inner.contrib.labeled_tensor contrib.labeled_tensor
+contrib.metrics.python.ops histogram_ops metric_ops      : contrib.metrics legacy.inner.contrib.small_names
+contrib.model_pruning.python pruning_utils               : legacy.inner.contrib.pruning contrib.model_pruning
+contrib.opt.python.training matrix_functions             : legacy.inner.contrib.opt
+contrib.quantize.python common fold_batch_norms quantize : legacy.inner.contrib.quantize
+contrib.text.python.ops skip_gram_ops                    : contrib.text legacy.inner.contrib.small_names
+contrib.training.python.training sampling_ops            : contrib.training legacy.inner.contrib.sampling
+contrib.learn.python.learn.datasets synthetic            : datasets.synthetic
+contrib.learn.python.learn.estimators estimator_test_utils test_data : legacy.inner.contrib.learn_testing
+contrib.learn.python.learn.estimators metric_key         : contrib.learn.model_ops
+contrib.learn.python.learn.learn_io generator_io numpy_io pandas_io : contrib.learn.input_functions contrib.learn.tables
+contrib.learn.python.learn.estimators head               : contrib.learn.heads contrib.learn.class_heads contrib.learn.svm_head \
+                                                           legacy.inner.contrib.learn_heads contrib.learn
+contrib.learn.python.learn.estimators debug              : contrib.learn.debug
+contrib.learn.python.learn models                        : contrib.learn.models
+contrib.learn.python.learn.ops embeddings_ops losses_ops seq2seq_ops : contrib.learn.models
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.estimators rnn_common dynamic_rnn_estimator : contrib.learn.dynamic_rnn_estimator
 contrib.learn.python.learn.utils export                 : contrib.learn.bundle_export
-contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
+contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies contrib.learn.signatures
 contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
@@ -538,7 +568,7 @@ contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn ls
 contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
 contrib.batching.python.ops batch_ops                     : ops.batching legacy.gen_ops
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
-contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
+contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning legacy.inner.contrib.small_names
 contrib.summary       summary                            : contrib.summary
 contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_summary_writer contrib.testing
 contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
@@ -581,7 +611,7 @@ contrib.model_pruning.python.layers core_layers          : contrib.model_pruning
                                                            legacy.inner.contrib.model_pruning
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib.layers
-contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
+contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings legacy.inner.contrib.layers
 contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
 contrib.slim.python.slim nets                            : contrib.slim.nets
 contrib.slim.python.slim learning                        : contrib.slim.learning

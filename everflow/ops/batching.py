@@ -6,7 +6,7 @@ import functools
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.registry import shape_rule
+from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
@@ -91,3 +91,23 @@ def _batch_shapes(op):
 def _unbatched_shape(op):
     shape = op.inputs[0 if op.type == "Unbatch" else 2].shape
     return shape if shape.rank is None else TensorShape([None, *shape.dims[1:]])
+
+
+# What was apart is joined for gradients, and the other way round.
+
+
+@gradient("Batch")
+def _batch_grad(op, *grads):
+    *_, index, number = op.outputs
+    timeout = op.get_attr("grad_timeout_micros")
+    return [
+        raw.Unbatch(grad, index, number, timeout_micros=timeout, shared_name=f"batch_gradient_{op.name}_{i}")
+        for i, grad in enumerate(grads[: len(op.inputs)])
+    ]
+
+
+@gradient("Unbatch")
+def _unbatch_grad(op, grad):
+    whole, index, number = op.inputs
+    name = f"unbatch_gradient_{op.name}"
+    return [raw.UnbatchGrad(whole, index, grad, number, shared_name=name), None, None]

@@ -2,8 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.contrib.graph_editor import edit, reroute, select, subgraph, transform
-from everflow.contrib.graph_editor import elements as util
+from everflow.contrib.graph_editor import edit, reroute, select, subgraph, transform, util
 from everflow.contrib.graph_editor.edit import (
     bypass,
     connect,

@@ -40,17 +40,6 @@ def flatten_tree(tree):
     return [tree]
 
 
-def transform_tree(tree, fn):
-    """The same structure with each leaf replaced by `fn(leaf)`."""
-    if isinstance(tree, dict):
-        return type(tree)((key, transform_tree(value, fn)) for key, value in tree.items())
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*(transform_tree(value, fn) for value in tree))
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(transform_tree(value, fn) for value in tree)
-    return fn(tree)
-
-
 def unique(*lists):
     """The items of all lists, each once, in order."""
     return list(dict.fromkeys(item for items in lists for item in items))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.graph_editor import elements, select, subgraph
+from everflow.contrib.graph_editor import elements, select, subgraph, util
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
@@ -52,7 +52,7 @@ class TransformerInfo:
                 return None if missing_fn is None else missing_fn(item)
             return made.name if named else made
 
-        return elements.transform_tree(element, one)
+        return util.transform_tree(element, one)
 
     def transformed(self, original, missing_fn=None):
         """What an element became; None, or what `missing_fn` gives, where it wasn't part of this."""

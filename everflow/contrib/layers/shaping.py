@@ -83,6 +83,8 @@ def softmax(logits, scope=None):
     """Softmax over the last dimension, for any rank."""
     with variable_scope(scope, "softmax", [logits]):
         classes = dimension_value(logits.get_shape()[-1])
+        if classes is None:
+            raise ValueError(f"The last dimension of logits has to be known: their shape is {logits.get_shape()}")
         flat = array.reshape(logits, [-1, classes])
         predictions = array.reshape(nn.softmax(flat), array.shape(logits))
         predictions.set_shape(logits.get_shape())

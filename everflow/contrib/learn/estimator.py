@@ -75,6 +75,8 @@ class BaseEstimator(Trainable, Evaluable):
         self._metrics = None
         self._labels_seen = self._features_seen = None
         self._core = _Core(self._spec, model_dir=model_dir, config=self._config)
+        if self._config.session_config is None and isinstance(self._config, RunConfig):
+            self._core._session_config = self._config.tf_config
 
     config = property(lambda self: self._core.config)
     model_dir = property(lambda self: self._core.model_dir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from everflow.cluster.server import Server
@@ -12,6 +13,16 @@ from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.monitors import ValidationMonitor
 from everflow.platform import logging
 from everflow.train.checkpoint_state import latest_checkpoint
+
+
+@contextlib.contextmanager
+def _new_attr_context(obj, attr):
+    """A context after which an attribute is what it was before."""
+    before = getattr(obj, attr)
+    try:
+        yield
+    finally:
+        setattr(obj, attr, before)
 
 
 class Experiment:

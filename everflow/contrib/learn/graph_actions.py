@@ -91,6 +91,23 @@ def evaluate(graph, output_dir, checkpoint_path, eval_dict, **given):
     return results, step
 
 
+_SUMMARY_WRITERS: dict = {}
+
+
+def get_summary_writer(logdir):
+    """The writer of event files in a folder, the same for each call."""
+    if logdir not in _SUMMARY_WRITERS:
+        _SUMMARY_WRITERS[logdir] = summary.FileWriter(logdir, graph=get_default_graph())
+    return _SUMMARY_WRITERS[logdir]
+
+
+def clear_summary_writers():
+    """Close all of these writers, and forget them."""
+    for writer in _SUMMARY_WRITERS.values():
+        writer.close()
+    _SUMMARY_WRITERS.clear()
+
+
 def _write(output_dir, graph, results, step):
     writer = summary.FileWriter(output_dir, graph)
     written = summary.Summary()

@@ -87,10 +87,7 @@ class Head(abc.ABC):
             return fully_connected(logits_input, self.logits_dimension, activation_fn=None, scope="logits")
         logits = convert_to_tensor(logits, name="logits")
         dims = logits.shape.with_rank(2)
-        if dims.size(1) not in (None, self.logits_dimension):
-            raise ValueError(
-                f"Logits have {dims.size(1)} numbers for each example, this head takes {self.logits_dimension}"
-            )
+        dims.dims[1].assert_is_compatible_with(self.logits_dimension)
         return logits
 
     def _labels(self, labels):
@@ -112,7 +109,7 @@ class Head(abc.ABC):
         return self._dense_labels(labels) if is_sparse(labels) else convert_to_tensor(labels, name="labels")
 
     def _dense_labels(self, labels):
-        raise ValueError(f"{type(self).__name__} takes dense labels, not a SparseTensor")
+        raise ValueError(f"{type(self).__name__} takes dense labels: a SparseTensor is not supported")
 
     def _weights(self, features):
         if not self._weight_column_name:

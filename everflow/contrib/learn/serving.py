@@ -16,3 +16,16 @@ def build_parsing_serving_input_fn(feature_spec, default_batch_size=None):
         return InputFnOps(parse_example(serialized, feature_spec), None, {"examples": serialized})
 
     return input_fn
+
+
+def build_default_serving_input_fn(features, default_batch_size=None):
+    """A function that makes a placeholder for each feature, of its type and shape but for the size of the batch."""
+
+    def input_fn():
+        placeholders = {
+            name: placeholder(feature.dtype, [default_batch_size, *feature.shape.as_list()[1:]], name=feature.op.name)
+            for name, feature in features.items()
+        }
+        return InputFnOps(placeholders, None, placeholders)
+
+    return input_fn

@@ -155,5 +155,5 @@ def multi_head(heads, loss_weights=None):
         raise ValueError(f"{len(heads)} heads have {len(loss_weights)} loss_weights; there must be one for each")
     names = [head.head_name for head in heads]
     if None in names or len(set(names)) < len(names):
-        raise ValueError(f"Each head of a multi head must have a head_name of its own; there are {names}")
+        raise ValueError(f"The heads of a multi head must have names, each a head_name of its own; there are {names}")
     return MultiHead(heads, loss_weights)

@@ -46,14 +46,14 @@ def _column(labels):
     return array.reshape(labels, [shape[0], 1])
 
 
-def _masked_maximum(data, mask):
-    lowest = math.reduce_min(data, 1, keepdims=True)
-    return math.reduce_max(math.multiply(data - lowest, mask), 1, keepdims=True) + lowest
+def _masked_maximum(data, mask, dim=1):
+    lowest = math.reduce_min(data, dim, keepdims=True)
+    return math.reduce_max(math.multiply(data - lowest, mask), dim, keepdims=True) + lowest
 
 
-def _masked_minimum(data, mask):
-    highest = math.reduce_max(data, 1, keepdims=True)
-    return math.reduce_min(math.multiply(data - highest, mask), 1, keepdims=True) + highest
+def _masked_minimum(data, mask, dim=1):
+    highest = math.reduce_max(data, dim, keepdims=True)
+    return math.reduce_min(math.multiply(data - highest, mask), dim, keepdims=True) + highest
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):

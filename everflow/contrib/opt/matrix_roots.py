@@ -27,7 +27,7 @@ def _identity(size):
     return linalg.eye(math.cast(size, dtypes.int32))
 
 
-def _square_root(matrix, size, epsilon):
+def _square_root(matrix, size, epsilon, iterations=_ITERATIONS):
     """By Newton's method in the form of Denman and Beavers, as long as the error gets smaller."""
     identity = _identity(size)
     matrix = matrix + epsilon * identity
@@ -41,14 +41,14 @@ def _square_root(matrix, size, epsilon):
         return i + 1, better, root, better_inverse, inverse, new_error, error
 
     def improving(i, _root, _root_before, _inverse, _inverse_before, error, error_before):
-        return math.logical_and(i < _ITERATIONS, error < error_before)
+        return math.logical_and(i < iterations, error < error_before)
 
     start = matrix / norm
     _, _, root, *_ = while_loop(improving, improve, [0, start, start, identity, identity, norm, norm + 1.0])
     return root * math.sqrt(norm)
 
 
-def _inverse_root(matrix, size, exponent):
+def _inverse_root(matrix, size, exponent, iterations=_ITERATIONS, tolerance=_TOLERANCE):
     """`matrix ** exponent`, where `-1 / exponent` is a whole number, by the coupled iteration of Guo and Higham."""
     identity = _identity(size)
     matrix = matrix + 0.0 * identity
@@ -61,7 +61,7 @@ def _inverse_root(matrix, size, exponent):
         return i + 1, math.matmul(_whole_power(step, int(degree)), residual), math.matmul(root, step)
 
     def improving(i, residual, _root):
-        return math.logical_and(i < _ITERATIONS, math.reduce_max(math.abs(residual - identity)) > _TOLERANCE)
+        return math.logical_and(i < iterations, math.reduce_max(math.abs(residual - identity)) > tolerance)
 
     _, _, root = while_loop(improving, improve, [0, matrix * scale, identity * math.pow(scale, -exponent)])
     return root

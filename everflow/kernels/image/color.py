@@ -163,6 +163,8 @@ def adjust_hsv_in_yiq(
     images: torch.Tensor, delta_h: torch.Tensor, scale_s: torch.Tensor, scale_v: torch.Tensor
 ) -> torch.Tensor:
     """Turn hues, and scale saturation and value, by one matrix."""
+    if images.dim() < 3:
+        raise _invalid(f"Images have three axes or more, these are of shape {list(images.shape)}")
     angle, value = float(delta_h), float(scale_v)
     u, w = (value * float(scale_s) * f(angle) for f in (math.cos, math.sin))
     turn = torch.tensor([[value, 0.0, 0.0], [0.0, u, -w], [0.0, w, u]])

@@ -139,7 +139,7 @@ def test_several_heads():
     [
         (lambda: made(learn.regression_head(), None, [[1.0]]), "Neither"),
         (lambda: made(learn.regression_head(), [[1.0]], [[1.0]], logits_input=[[1.0]]), "Both"),
-        (lambda: made(learn.regression_head(), [[1.0, 2.0]], [[1.0]]), "takes 1"),
+        (lambda: made(learn.regression_head(), [[1.0, 2.0]], [[1.0]]), "not compatible"),
         (lambda: made(learn.regression_head(weight_column_name="w"), [[1.0]], [[1.0]]), "'w'"),
         (lambda: made(learn.multi_class_head(3), [[1.0, 2.0, 3.0]], [[1.0]]), "whole numbers"),
         (lambda: made(learn.regression_head(label_name="l"), [[1.0]], {"k": [[1.0]]}), "'l'"),

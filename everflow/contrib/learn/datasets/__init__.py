@@ -1,7 +1,8 @@
 """tf.contrib.learn.datasets: irises, MNIST, and data sets in CSV files."""
 
-from everflow.datasets import csv_files, mnist
+from everflow.datasets import csv_files, mnist, synthetic
 from everflow.datasets.iris import load_iris
+from everflow.datasets.synthetic import SYNTHETIC, make_dataset  # noqa: F401  they are part of it
 
 base = csv_files
 DATASETS = {"iris": load_iris, "mnist": mnist.load_mnist}
