@@ -50,6 +50,7 @@ from everflow.contrib import predictor as predictor
 from everflow.contrib import proto as proto
 from everflow.contrib import quantize as quantize
 from everflow.contrib import receptive_field as receptive_field
+from everflow.contrib import recurrent as recurrent
 from everflow.contrib import reduce_slice_ops as reduce_slice_ops
 from everflow.contrib import resampler as resampler
 from everflow.contrib import rnn as rnn
@@ -61,6 +62,7 @@ from everflow.contrib import signal as signal
 from everflow.contrib import slim as slim
 from everflow.contrib import solvers as solvers
 from everflow.contrib import sparsemax as sparsemax
+from everflow.contrib import specs as specs
 from everflow.contrib import staging as staging
 from everflow.contrib import stateless as stateless
 from everflow.contrib import summary as summary

@@ -381,14 +381,40 @@ class ProblemType:
     UNSPECIFIED: int
 
 class RunConfig(_tf.estimator.RunConfig):
+    _cluster: Any
+    _cluster_spec: Any
+    _environment: Any
     _evaluation_master: Any
+    _global_id_in_cluster: Any
+    _is_chief: Any
     _master: Any
+    _num_ps_replicas: Any
+    _num_worker_replicas: Any
+    _service: Any
+    _task_id: Any
+    _task_type: Any
     _tf_config: Any
     def __init__(self, master: Any = None, num_cores: ScalarLike | None = 0, log_device_placement: bool = False, gpu_memory_fraction: ScalarLike | None = 1, tf_random_seed: Any = None, save_summary_steps: Any = 100, save_checkpoints_secs: ScalarLike | None = 600, save_checkpoints_steps: Any = None, keep_checkpoint_max: ScalarLike | None = 5, keep_checkpoint_every_n_hours: ScalarLike | None = 10000, log_step_count_steps: Any = 100, protocol: Any = None, evaluation_master: str | None = '', model_dir: PathLike | None = None, session_config: Any = None, session_creation_timeout_secs: ScalarLike | None = 7200) -> None: ...
     @property
-    def environment(self) -> str: ...
+    def cluster_spec(self) -> Any: ...
+    @property
+    def environment(self) -> Any: ...
+    @property
+    def evaluation_master(self) -> Any: ...
     @staticmethod
     def get_task_id() -> int: ...
+    @property
+    def is_chief(self) -> Any: ...
+    @property
+    def master(self) -> Any: ...
+    @property
+    def num_ps_replicas(self) -> Any: ...
+    @property
+    def num_worker_replicas(self) -> Any: ...
+    @property
+    def task_id(self) -> Any: ...
+    @property
+    def task_type(self) -> Any: ...
     @property
     def tf_config(self) -> Any: ...
     def uid(self, whitelist: Any = None) -> Any: ...
@@ -418,8 +444,6 @@ class SVM(BaseEstimator):
     def predict_proba(self, x: Any = None, input_fn: Callable[..., Any] | None = None, batch_size: Any = None, outputs: Any = None, as_iterable: bool = True) -> Any: ...
 
 class TaskType:
-    CHIEF: str
-    EVALUATOR: str
     MASTER: str
     PS: str
     WORKER: str

@@ -346,7 +346,9 @@ class DaskDataFeeder:
 
         def feed():
             parts = [self.sample_fraction, 1 - self.sample_fraction]
-            x, y = (data.random_split(parts, random_state=self.random_state)[0].compute() for data in (self._x, self._y))
+            x, y = (
+                data.random_split(parts, random_state=self.random_state)[0].compute() for data in (self._x, self._y)
+            )
             self.random_state += 1
             labels = np.asarray(y)[..., 0] if np.ndim(y) > 1 else np.asarray(y)
             if self.n_classes is not None and self.n_classes > 1:

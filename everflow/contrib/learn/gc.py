@@ -54,7 +54,5 @@ def negation(f):
 
 def get_paths(base_dir, parser):
     """The folders below a folder that `parser(Path)` gives a version, in order."""
-    found = [
-        parser(Path(os.path.join(base_dir, name.rstrip("/")), None)) for name in gfile.ListDirectory(base_dir)
-    ]
+    found = [parser(Path(os.path.join(base_dir, name.rstrip("/")), None)) for name in gfile.ListDirectory(base_dir)]
     return sorted(path for path in found if path)

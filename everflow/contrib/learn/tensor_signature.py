@@ -7,8 +7,8 @@ import collections
 from everflow.framework.composites import SparseTensor
 from everflow.framework.shapes import TensorShape
 from everflow.ops.array import placeholder
-from everflow.ops.sparse.functions import sparse_placeholder
 from everflow.ops.io.examples import FixedLenFeature, VarLenFeature, parse_example
+from everflow.ops.sparse.functions import sparse_placeholder
 
 
 class TensorSignature(collections.namedtuple("TensorSignature", ["dtype", "shape", "is_sparse"])):

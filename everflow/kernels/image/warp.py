@@ -96,7 +96,9 @@ def _check_resampler(data: torch.Tensor, warp: torch.Tensor) -> None:
             f"data_channels], but is: {_show(data.shape)}",
         )
     if warp.dim() < 2:
-        raise _invalid(f"warp must have an axis of points, and one of their positions, but is of shape {_show(warp.shape)}")
+        raise _invalid(
+            f"warp must have an axis of points, and one of their positions, but is of shape {_show(warp.shape)}"
+        )
     if warp.shape[-1] != 2:
         raise UnimplementedError(
             None,

@@ -1,6 +1,7 @@
 """tf.contrib.learn.datasets: irises, MNIST, and data sets in CSV files."""
 
-from everflow.datasets import csv_files, mnist, synthetic
+from everflow.datasets import csv_files, mnist
+from everflow.datasets import synthetic as synthetic
 from everflow.datasets.iris import load_iris
 from everflow.datasets.synthetic import SYNTHETIC, make_dataset  # noqa: F401  they are part of it
 

@@ -61,5 +61,3 @@ def iris_input_logistic_fn():
 def _tensors(iris):
     features = constant(iris.data, dtype=dtypes.float32)
     return {"feature": features}, constant(np.reshape(iris.target, [-1, 1]), dtype=dtypes.int32)
-
-
