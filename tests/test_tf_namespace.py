@@ -81,8 +81,8 @@ def test_logger():
 
 
 def test_contrib_tells_missing_parts_from_misspelt_ones():
-    with pytest.raises(AttributeError, match="'specs' .*doesn't have it yet"):
-        _ = tf.contrib.specs
+    with pytest.raises(AttributeError, match="'bigtable' .*doesn't have it yet"):
+        _ = tf.contrib.bigtable
     with pytest.raises(AttributeError, match="Did you mean timeseries"):
         _ = tf.contrib.timeseris
     assert not [name for name in MISSING_CONTRIB if importlib.util.find_spec(f"everflow.contrib.{name}")]

@@ -12,7 +12,7 @@ from typing import Any
 MISSING_CONTRIB = frozenset(
     """
     bigtable cloud ffmpeg fused_conv hadoop ignite kafka kinesis quantization
-    recurrent remote_fused_graph specs stat_summarizer
+    remote_fused_graph stat_summarizer
     """.split()
 )
 

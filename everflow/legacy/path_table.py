@@ -90,7 +90,7 @@ python.data.experimental.kernel_tests reader_dataset_ops_test_base : legacy.inne
 python.data.experimental.kernel_tests stats_dataset_test_base : legacy.inner.data.testing.stats
 python.data.experimental.kernel_tests.serialization dataset_serialization_test_base : legacy.inner.data.testing.serialization
 python.kernel_tests.random util                           : legacy.inner.random_testing
-python.kernel_tests.signal test_util                      : legacy.inner.ops.optimized_graphs
+python.kernel_tests.signal test_util                      : legacy.inner.ops.testing.optimized_graphs
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops snapshot                    : data.experimental.snapshots legacy.inner.data.experimental
 python.data.experimental.ops stats_aggregator            : legacy.inner.data.stats_aggregator
@@ -399,7 +399,7 @@ python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_*                              : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
-python.ops.distributions bijector_test_util              : legacy.inner.ops.bijector_cases
+python.ops.distributions bijector_test_util              : legacy.inner.ops.testing.bijector_cases
 python.ops.distributions special_math                    : distributions.normal_functions legacy.inner.ops.normal_series
 python.ops.distributions util                            : legacy.inner.ops.distributions contrib.distributions distributions.checks contrib.distributions.matrices \
                                                            contrib.distributions.axes ops.linalg.operators.broadcasting
@@ -407,12 +407,12 @@ python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.ope
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
 python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
-python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.operator_cases
+python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.testing.operator_cases
 python.ops.linalg     registrations_util                 : ops.linalg.operators.hints
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction legacy.inner.ops.losses
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
-python.ops.parallel_for test_util                        : legacy.inner.ops.parallel_cases
+python.ops.parallel_for test_util                        : legacy.inner.ops.testing.parallel_cases
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops ragged_concat_ops ragged_functional_ops \
                       ragged_squeeze_op ragged_getitem ragged_operators ragged_tensor_value ragged_config ragged_util segment_id_ops \
                                                          : legacy.inner.ragged ragged . \

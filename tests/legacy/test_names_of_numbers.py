@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.legacy.inner.ops import arithmetic, arrays, bijector_cases, ctc, parallel_cases, random_numbers, spectra
+from everflow.legacy.inner.ops import arithmetic, arrays, ctc, random_numbers, spectra
+from everflow.legacy.inner.ops.testing import bijector_cases, parallel_cases
 
 bijectors = tf.contrib.distributions.bijectors
 

@@ -5,7 +5,8 @@ import unittest
 import pytest
 
 import everflow as tf
-from everflow.legacy.inner.ops import operator_algebra, operator_cases
+from everflow.legacy.inner.ops import operator_algebra
+from everflow.legacy.inner.ops.testing import operator_cases
 
 
 def _case(make, base=operator_cases.SquareLinearOperatorDerivedClassTest, **members):

@@ -13,7 +13,7 @@ import itertools
 from everflow.framework import dtypes
 from everflow.framework.graph import Graph
 from everflow.framework.seeds import DEFAULT_GRAPH_SEED
-from everflow.legacy.inner.ops.random_matrices import (  # noqa: F401  Cases make their matrices with these.
+from everflow.legacy.inner.ops.testing.random_matrices import (  # noqa: F401  Cases make their matrices with these.
     random_normal,
     random_normal_correlated_columns,
     random_positive_definite_matrix,
