@@ -37,7 +37,7 @@ def test_misspelt_names(path, meant):
     assert caught.value.name == name
 
 
-@pytest.mark.parametrize("path", ["contrib.bigtable", "contrib.kafka"])
+@pytest.mark.parametrize("path", ["contrib.bigtable", "contrib.ffmpeg"])
 def test_missing_features_are_named(path):
     space, _, name = path.rpartition(".")
     with pytest.raises(AttributeError, match=f"'tensorflow.{space}' has no attribute '{name}' .*doesn't have it yet"):
