@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 import everflow
 from everflow.framework import api_names
+from everflow.legacy import contrib_paths, path_table
 from everflow.legacy.path_rules import FOLDERS, OF_TWO, SAME
-from everflow.legacy.path_table import TABLE
 from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
@@ -52,7 +52,7 @@ _ROOTS = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 def _rows() -> dict[str, list[str]]:
     """{path below tensorflow: everflow modules}."""
     rows: dict[str, list[str]] = {}
-    for line in TABLE.replace("\\\n", " ").splitlines():
+    for line in (path_table.TABLE + contrib_paths.TABLE).replace("\\\n", " ").splitlines():
         if not line.strip():
             continue
         left, _, sources = line.rpartition(" : ")
