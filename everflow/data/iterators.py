@@ -11,7 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OutOfRangeError
-from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
+from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, to_function_def
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import (
     add_to_collection,
@@ -22,6 +22,7 @@ from everflow.framework.scopes import (
     name_scope,
 )
 from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.ops.functions.hashes import hashed_name
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 # The collection of a graph's iterators.
@@ -348,8 +349,8 @@ def one_shot(dataset) -> Iterator | IteratorV2:
         raise
     definition = to_function_def(body, "", [], [made])
     definition.signature.description = "Factory function for a dataset."
-    definition.attr["_disable_call_shape_inference"].b = True
     definition.signature.name = hashed_name(definition, "_make_dataset")
+    definition.attr["_disable_call_shape_inference"].b = True
     function = GraphFunction(definition, body._functions)
     function.add_to_graph(graph)
     resource = raw.OneShotIterator(dataset_factory=call_attr(function.name), **structure.attributes(spec))

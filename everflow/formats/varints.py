@@ -1,6 +1,8 @@
-"""Numbers of variable length, seven bits a byte, low bits first."""
+"""Numbers of variable length, seven bits a byte, low bits first; lists of strings, whose lengths are such numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from everflow.framework.errors import DataLossError
 
@@ -28,3 +30,22 @@ def decode(data: bytes | memoryview, position: int) -> tuple[int, int]:
             return result, position
         shift += 7
     raise DataLossError(None, None, f"a number of variable length is cut off or too long at byte {position}")
+
+
+def encode_strings(strings: Sequence[bytes]) -> bytes:
+    """Strings as a tensor's content has them: all their lengths, then all their bytes."""
+    return b"".join([*(encode(len(s)) for s in strings), *strings])
+
+
+def decode_strings(data: bytes, count: int) -> list[bytes]:
+    """So many strings; DataLossError where the bytes are not those of just these."""
+    lengths, at, strings = [], 0, []
+    for _ in range(count):
+        length, at = decode(data, at)
+        lengths.append(length)
+    for length in lengths:
+        strings.append(data[at : at + length])
+        at += length
+    if at != len(data):
+        raise DataLossError(None, None, f"{count} strings end at byte {at} of {len(data)}")
+    return strings

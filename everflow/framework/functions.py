@@ -5,7 +5,6 @@ A body is drawn in a `FuncGraph`, written as a FunctionDef, and read back into a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -361,12 +360,6 @@ def _body_node(op: Operation, references: _References) -> node_def_pb2.NodeDef:
         node.attr[key].CopyFrom(attributes.to_proto(value))
     attributes.write_owners(node, op.attrs)
     return node
-
-
-def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
-    """A name that tells functions with different bodies apart."""
-    text = function.SerializeToString(deterministic=True)
-    return f"{prefix}_{hashlib.sha1(text).hexdigest()[:11]}"
 
 
 # --- reading ---------------------------------------------------------------------------------

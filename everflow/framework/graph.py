@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     )
 
 GRAPH_DEF_VERSION = 134
+# Who is older can't read a graph with functions.
+FUNCTIONS_SINCE = 12
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 
@@ -427,6 +429,7 @@ class Graph(GraphScopes):
         """Let nodes of this graph call a function (an object with `name`, `definition` and `op_definition`)."""
         self._check_not_finalized()
         self._functions[function.name] = function
+        self._min_consumer = max(self._min_consumer, FUNCTIONS_SINCE)
         self._mutations += 1
 
     # --- files -----------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from everflow.formats.murmur import murmur64
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.strings.hashing import murmur64
 
 if TYPE_CHECKING:
     from everflow.framework.shapes import TensorShape

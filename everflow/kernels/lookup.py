@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 import torch
 
+from everflow.formats.murmur import murmur64
 from everflow.framework import dtypes
 from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
 from everflow.kernels import lookup_index
 from everflow.kernels.old_handles import OldHandle
 from everflow.kernels.registry import acting, kernel, reading, specialize
-from everflow.kernels.strings.hashing import murmur64
 from everflow.kernels.strings.numbers import number_parser
 from everflow.kernels.strings.text import scalar_string, strings
 from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype

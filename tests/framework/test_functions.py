@@ -95,12 +95,6 @@ def test_names_of_results_may_be_given():
     assert definition.signature.output_arg[0].name == "mine" and list(definition.ret) == ["mine"]
 
 
-def test_names_by_content():
-    one, same, other = written(lambda x: [-x]), written(lambda x: [-x]), written(lambda x: [tf.exp(x)])
-    assert functions.hashed_name(one, "f") == functions.hashed_name(same, "f") != functions.hashed_name(other, "f")
-    assert functions.hashed_name(one, "f").startswith("f_")
-
-
 # --- reading -----------------------------------------------------------------------------------
 
 

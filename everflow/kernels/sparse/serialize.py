@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from google.protobuf.message import DecodeError
 
+from everflow.formats import varints
 from everflow.framework import dtypes
+from everflow.framework.errors import DataLossError
 from everflow.framework.tensor_values import make_ndarray
 from everflow.kernels.array.basic import bracketed, copied, dims_of, invalid, is_text
 from everflow.kernels.facts import same
@@ -23,51 +25,16 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Session
 
-# Strings in `tensor_content`: all lengths as varints, then the bytes.
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def _packed_strings(array: Strings) -> bytes:
-    flat = array.reshape(-1).tolist()
-    return b"".join(_varint(len(s)) for s in flat) + b"".join(flat)
-
-
-def _unpacked_strings(content: bytes, count: int) -> Strings:
-    lengths, at = [], 0
-    for _ in range(count):
-        number = shift = 0
-        while True:
-            if at >= len(content) or shift > 63:
-                raise invalid("Could not parse serialized string tensor")
-            byte = content[at]
-            at += 1
-            number |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        lengths.append(number)
-    if at + sum(lengths) != len(content):
-        raise invalid("Could not parse serialized string tensor")
-    out = np.empty(count, object)
-    for i, length in enumerate(lengths):
-        out[i] = content[at : at + length]
-        at += length
-    return out
-
 
 def _to_bytes(value: AnyTensor, dtype: DType) -> bytes:
     proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum)
     for d in value.shape:
         proto.tensor_shape.dim.add().size = d
-    proto.tensor_content = _packed_strings(value) if is_text(value) else np.ascontiguousarray(to_numpy(value)).tobytes()
+    proto.tensor_content = (
+        varints.encode_strings(value.reshape(-1).tolist())
+        if is_text(value)
+        else np.ascontiguousarray(to_numpy(value)).tobytes()
+    )
     return proto.SerializeToString()
 
 
@@ -81,7 +48,11 @@ def _from_bytes(data: bytes) -> tuple[AnyTensor, DType]:
     dtype = dtypes.as_dtype(proto.dtype)
     if dtype is dtypes.string and proto.tensor_content:
         dims = [d.size for d in proto.tensor_shape.dim]
-        return _unpacked_strings(proto.tensor_content, int(np.prod(dims))).reshape(dims), dtype
+        try:
+            strings = varints.decode_strings(proto.tensor_content, int(np.prod(dims)))
+        except DataLossError as e:
+            raise invalid(f"Could not parse serialized string tensor: {e.message}") from None
+        return np.array(strings, object).reshape(dims), dtype
     return from_numpy(make_ndarray(proto)), dtype
 
 

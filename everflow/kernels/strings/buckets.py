@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from everflow.formats.murmur import murmur64
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
-from everflow.kernels.strings.hashing import fingerprint64, murmur64, siphashes
+from everflow.kernels.strings.hashing import fingerprint64, siphashes
 from everflow.kernels.strings.text import contiguous, measured, scalar_string
 from everflow.kernels.tensors import AnyTensor, Strings, room
 from everflow.native.loops.library import Library

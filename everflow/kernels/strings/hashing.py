@@ -1,6 +1,4 @@
-"""Hashes of byte strings whose values models depend on: FarmHash's 64-bit fingerprint, Murmur's 64-bit hash,
-SipHash-2-4.
-"""
+"""Hashes of byte strings whose values models depend on: FarmHash's 64-bit fingerprint, SipHash-2-4."""
 
 from __future__ import annotations
 
@@ -15,8 +13,6 @@ _M = (1 << 64) - 1
 _K0 = 0xC3A5C85C97CB3127
 _K1 = 0xB492B66FBE98F273
 _K2 = 0x9AE16A3B2F90404F
-_MURMUR_SEED = 0xDECAFCAFFE
-_MURMUR = 0xC6A4A7935BD1E995
 
 _Word = TypeVar("_Word", int, np.ndarray)  # 64 bits, or an array of them
 
@@ -195,21 +191,6 @@ def _long_with_seed(s: bytes, x: int, y: int) -> tuple[int, int]:
     x = _of_two(x, v[0])
     y = _of_two(y + z & _M, w[0])
     return _of_two(x + v[1] & _M, w[1]) + y & _M, _of_two(x + w[1] & _M, y + v[1] & _M)
-
-
-def murmur64(s: bytes, seed: int = _MURMUR_SEED) -> int:
-    """MurmurHash64A; with the seed that it has here, the hash of the oldest bucketing op."""
-    n = len(s)
-    h = seed ^ n * _MURMUR & _M
-    whole = n // 8 * 8
-    for (k,) in struct.iter_unpack("<Q", s[:whole]):
-        k = k * _MURMUR & _M
-        k = (k ^ k >> 47) * _MURMUR & _M
-        h = (h ^ k) * _MURMUR & _M
-    if whole < n:
-        h = (h ^ int.from_bytes(s[whole:], "little")) * _MURMUR & _M
-    h = _shift_mix(h) * _MURMUR
-    return _shift_mix(h)
 
 
 def siphash(s: bytes, key: Sequence[int]) -> int:

@@ -7,13 +7,13 @@ import itertools
 
 from everflow.framework import attributes, dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import Body, FuncGraph, GraphFunction, check_no_other, hashed_name, to_function_def
+from everflow.framework.functions import Body, FuncGraph, GraphFunction, check_no_other, to_function_def
 from everflow.framework.op_defs import ArgDef, OpDef
-from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import device, get_default_graph, graph_from_inputs, innermost_device, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops.functions.bodies import VARIABLE_SCOPES
+from everflow.ops.functions.hashes import hashed_name
 from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.protos import function_pb2
@@ -131,6 +131,7 @@ class DefinedFunction:
     def _draw(self):
         outer = get_default_graph()
         body = self._body = FuncGraph(self._given_name or self._func.__name__, outer, self._capture_by_value)
+        body._seed = None  # what is random in it doesn't hang on the seed of the graph around
         # Variables that it gets are those of the scope around, read there; those of functions that it calls are, too.
         body.taken_variables = []
         for key in VARIABLE_SCOPES:
@@ -154,8 +155,7 @@ class DefinedFunction:
             outputs = [] if outputs is None else list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
             if any(o is None for o in outputs):
                 raise ValueError(f"Function {body.name} can not return None.")
-            outputs = [body.capture(convert_to_tensor(o)) if not isinstance(o, Operation) else o for o in outputs]
-            outputs = [o for o in outputs if isinstance(o, Tensor)]
+            outputs = [body.capture(convert_to_tensor(o)) for o in outputs]
         if self._out_names and len(self._out_names) != len(outputs):
             raise errors.InvalidArgumentError(
                 None, None, f"Expected number of out_names: {len(outputs)}, received: {len(self._out_names)}"
@@ -166,11 +166,11 @@ class DefinedFunction:
             )
         captured = [] if self._capture_by_value else list(body._captures.values())
         definition = to_function_def(body, "", arguments + captured, outputs, self._out_names)
+        definition.signature.description = self._func.__doc__ or ""
+        # The name says what the body is, not how it is to be called.
+        definition.signature.name = self._given_name or hashed_name(definition, body.name)
         definition.attr["_disable_call_shape_inference"].b = True
-        definition.signature.description = inspect.getdoc(self._func) or ""
-        # The name is a part of some attributes.
-        definition.signature.name = self._given_name or hashed_name(definition, self._func.__name__)
-        for key, value in _attributes(self._attributes, self._given_name or self._func.__name__).items():
+        for key, value in _attributes(self._attributes, body.name).items():
             definition.attr[key].CopyFrom(attributes.to_proto(value))
         self._made = GraphFunction(definition, body._functions, self.gradient_name, self._python_grad_func)
         # It runs as it was drawn: a derivative of its loops needs to know their contexts, which definitions don't have.

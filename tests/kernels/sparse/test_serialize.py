@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.sparse.serialize import _packed_strings, _unpacked_strings
 from tests.kernels.feeding import fed
 
 
@@ -68,14 +66,3 @@ def test_a_handle_is_taken_once(sess):
     assert indices.tolist() == [[0, 0], [0, 2], [1, 1]] and values.tolist() == [2.5, 3.5, 1.5]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to find SparseTensor"):
         sess.run(list(take))
-
-
-@pytest.mark.parametrize("lengths", [[], [0], [1, 127, 128, 300], [70000]])
-def test_lengths_of_strings_are_packed(lengths):
-    words = np.empty(len(lengths), object)
-    words[:] = [b"x" * n for n in lengths]
-    packed = _packed_strings(words)
-    assert [len(w) for w in _unpacked_strings(packed, len(lengths))] == lengths
-    for damaged in (packed + b"x", packed[:-1] if packed else b"y"):
-        with pytest.raises(InvalidArgumentError):
-            _unpacked_strings(damaged, len(lengths))

@@ -3,7 +3,8 @@
 import pytest
 
 import everflow as tf
-from everflow.kernels.strings.hashing import fingerprint64, fingerprint128, murmur64, siphash, siphashes
+from everflow.formats.murmur import murmur64
+from everflow.kernels.strings.hashing import fingerprint64, fingerprint128, siphash, siphashes
 
 BUCKETS = 1 << 40
 
