@@ -330,6 +330,7 @@ def _average_precision(labels, predictions_idx):
         k = predictions_idx.shape.size(-1)
         if k is None:
             raise ValueError(f"predictions_idx must have a known last dimension (its k), not {predictions_idx.shape}")
+        labels = _expanded_labels(labels, predictions_idx)
         per_k = array.expand_dims(predictions_idx, -1, name="predictions_idx_per_k")
         labels_per_k = _expand_and_tile(labels, k, name="labels_per_k")
         relevant = _count("true_positive", labels_per_k, per_k, name="relevant_per_k")

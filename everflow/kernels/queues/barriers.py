@@ -75,13 +75,12 @@ class Barrier(OldHandle):
     def take(self, count: int, allow_small: bool, step: Step) -> list:
         with self.condition:
             # Once closed, a small batch takes what is there. Others wait for incomplete elements, which still can be
-            # completed.
-            step.wait_for(
-                self.condition,
-                lambda: (
-                    len(self.ready) >= count or (self.closed and (allow_small or self.cancelled or not self.incomplete))
-                ),
-            )
+            # completed, unless even with all of them there are too few.
+            def decided() -> bool:
+                too_few = len(self.ready) + len(self.incomplete) < count
+                return len(self.ready) >= count or (self.closed and (allow_small or too_few))
+
+            step.wait_for(self.condition, decided)
             if len(self.ready) < count and not (allow_small and self.ready):
                 wanted = 0 if allow_small else count
                 raise OutOfRangeError(

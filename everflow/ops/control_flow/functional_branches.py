@@ -337,6 +337,6 @@ def _give_more(op, branches, bodies, optionals, graph):
         op,
         more,
         Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in more)],
-        output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in more)],
+        output_shapes=[t.shape for t in (*bodies[0].outputs, *more)],
         **({"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}),
     )

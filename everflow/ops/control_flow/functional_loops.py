@@ -210,6 +210,10 @@ def _element_shape(tensor):
 
 @gradient("While", "StatelessWhile")
 def _while_grad(op, *grads):
+    if len(op.inputs) < 2 or not all(t.dtype.base_dtype.is_integer for t in op.inputs[:2]):
+        raise LookupError(
+            f"No gradient defined for '{op.name}': it doesn't count its turns, as loops of tf.while_loop do"
+        )
     graph = get_default_graph()
     test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
     body = as_stored(again, op.inputs)

@@ -16,6 +16,7 @@ from everflow.ops.functions.bodies import VARIABLE_SCOPES
 from everflow.ops.functions.hashes import hashed_name
 from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.platform.decorators import get_func_name
 from everflow.protos import function_pb2
 
 
@@ -110,7 +111,7 @@ class DefinedFunction:
     def set_grad_func(self, grad_func):
         """Say which function is its gradient, once."""
         if self._grad_func is not None or self._python_grad_func is not None:
-            raise ValueError(f"Function {self._given_name or self._func.__name__} has a gradient already")
+            raise ValueError(f"Function {self._called()} has a gradient already")
         self._grad_func = grad_func
 
     python_grad_func = property(lambda self: self._python_grad_func)
@@ -123,6 +124,12 @@ class DefinedFunction:
             (op.name, op.type) for op in body.get_operations() if op.definition.is_stateful and op.type != "Placeholder"
         ]
 
+    def _called(self) -> str:
+        """The name it was given, or the Python function's and its gradient's, which the hash of its content follows."""
+        if self._given_name:
+            return self._given_name
+        return "_".join([get_func_name(self._func), *([self._grad_func.name] if self._grad_func is not None else ())])
+
     def _function(self) -> GraphFunction:
         if self._made is None:
             self._draw()
@@ -130,7 +137,7 @@ class DefinedFunction:
 
     def _draw(self):
         outer = get_default_graph()
-        body = self._body = FuncGraph(self._given_name or self._func.__name__, outer, self._capture_by_value)
+        body = self._body = FuncGraph(self._called(), outer, self._capture_by_value)
         body._seed = None  # what is random in it doesn't hang on the seed of the graph around
         # Variables that it gets are those of the scope around, read there; those of functions that it calls are, too.
         body.taken_variables = []
@@ -194,7 +201,7 @@ class DefinedFunction:
 
     def __call__(self, *args, **kwargs):
         name = kwargs.pop("name", None)
-        attrs = _attributes(kwargs, self._given_name or self._func.__name__)
+        attrs = _attributes(kwargs, self._called())
         if len(args) != len(self._input_types):
             raise ValueError(f"Expected number of arguments: {len(self._input_types)}, received: {len(args)}")
         graph = graph_from_inputs(args)

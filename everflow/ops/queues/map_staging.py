@@ -7,7 +7,6 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, name_scope
-from everflow.ops.control_flow.grouping import no_op
 from everflow.ops.queues.staging import BaseStagingArea
 from everflow.ops.shape_rules import scalar_output
 
@@ -64,13 +63,6 @@ class MapStagingArea(BaseStagingArea):
             value.shape.assert_is_compatible_with(self._shapes[place])
         return places, values
 
-    def _got(self, tensors, places):
-        """What was got, with shapes and names."""
-        for tensor, place in zip(tensors, places, strict=True):
-            no_op()  # TensorFlow has this node here
-            tensor.set_shape(self._shapes[place])
-        return {self._names[i]: t for i, t in zip(places, tensors, strict=True)} if self._names else tensors
-
     def get(self, key=None, indices=None, name=None):
         """(key, components) of an element, which waits until there is one: that of a key, or any."""
         kind = "get_nokey" if key is None else "get"
@@ -82,7 +74,9 @@ class MapStagingArea(BaseStagingArea):
                 key, tensors = self._taken("UnstageNoKey", wanted, types=chosen_types, name=scope)
             else:
                 tensors = self._taken("Unstage", key, wanted, types=chosen_types, name=scope)
-        return key, self._got(tensors, places)
+        if kind == "get_nokey":
+            (key,) = self._brought([key])
+        return key, self._returned(tensors, places)
 
     def _taken(self, kind, *args, types, name):
         build = getattr(raw, f"{self._prefix}{kind}")
@@ -95,7 +89,7 @@ class MapStagingArea(BaseStagingArea):
             wanted = convert_to_tensor(places, types.int32, "indices")
             chosen_types = [self._dtypes[i] for i in places]
             tensors = self._taken("Peek", key, wanted, types=chosen_types, name=scope)
-        return self._got(tensors, places)
+        return self._returned(tensors, places)
 
     def size(self, name=None):
         """How many elements are whole."""

@@ -8,6 +8,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
+from everflow.ops.array.basic import identity
 from everflow.ops.control_flow.grouping import no_op
 from everflow.ops.queues.queues import as_type_list, check_one_each, in_order
 from everflow.ops.shape_rules import scalar_output
@@ -46,14 +47,19 @@ class BaseStagingArea:
     def _options(self):
         return {"shared_name": self._name, "capacity": self._capacity, "memory_limit": self._memory_limit}
 
-    def _returned(self, tensors):
-        """What was got, with shapes and names."""
-        no_op()  # TensorFlow has this node here
-        for tensor, shape in zip(tensors, self._shapes, strict=True):
-            tensor.set_shape(shape)
-        if self._names:
-            return dict(zip(self._names, tensors, strict=True))
-        return tensors
+    def _returned(self, tensors, places=None):
+        """What was got, with shapes and names: the components at some places, or all."""
+        places = range(len(self._dtypes)) if places is None else places
+        for tensor, place in zip(tensors, places, strict=True):
+            tensor.set_shape(self._shapes[place])
+        tensors = self._brought(tensors)
+        return {self._names[i]: t for i, t in zip(places, tensors, strict=True)} if self._names else tensors
+
+    def _brought(self, tensors):
+        """What was got, on the device that is in effect, which a node of its own tells as in TensorFlow."""
+        if no_op().device == self._coloc_op.device:
+            return tensors
+        return [identity(tensor) for tensor in tensors]
 
 
 class StagingArea(BaseStagingArea):
