@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
+import numpy as np
+
+from everflow.framework import dtypes, static_values
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import name_scope
 from everflow.ops.array.basic import reshape
@@ -401,3 +403,17 @@ def unicode_split_with_offsets(input, input_encoding, errors="replace", replacem
     with name_scope(name, "UnicodeSplitWithOffsets", [input]):
         points, offsets = _decoded(input, input_encoding, errors, replacement_char, False, True)
         return unicode_encode(ragged_expand_dims(points, -1), input_encoding, errors, replacement_char), offsets
+
+
+def _known_characters(op, strings):
+    """What decoding gives of strings that are known before running and well-formed: row splits, characters, offsets."""
+    codec = op.attrs["input_encoding"].decode().lower()
+    if codec not in ("utf-8", "utf-16-be", "utf-32-be") or op.attrs["replace_control_characters"]:
+        raise ValueError("how other encodings and control characters are read is left to the run")
+    rows = [s.decode(codec) for s in strings.ravel()]
+    sizes = [[len(character.encode(codec)) for character in row] for row in rows]
+    starts = [start for row in sizes for start in np.cumsum([0, *row])[:-1]]
+    return [np.cumsum([0, *map(len, rows)]), np.array([ord(c) for row in rows for c in row], np.int32), starts]
+
+
+static_values.SPLITTERS.update(UnicodeDecode=_known_characters, UnicodeDecodeWithOffsets=_known_characters)

@@ -76,3 +76,11 @@ def test_code_points_there_and_back(texts):
         points = S.unicode_decode(texts, "UTF-8")
         assert rows(points) == [[ord(c) for c in text] for text in texts]
         assert rows(S.unicode_encode(points, "UTF-8")) == [text.encode() for text in texts]
+
+
+def test_characters_of_constants_are_counted_before_running():
+    words = tf.constant(["h\u00e9llo", "\u4f60\u597d", ""])
+    assert tf.strings.unicode_split(words, "UTF-8").values.shape.as_list() == [7]
+    assert tf.strings.unicode_decode(words, "UTF-8").to_tensor(-1).shape.as_list() == [3, 5]
+    # What isn't well-formed is left to the run.
+    assert tf.strings.unicode_decode([b"\xff"], "UTF-8").to_tensor(-1).shape.as_list() == [1, None]
