@@ -86,3 +86,30 @@ def test_checkpoints_hold_the_steps_of_a_wrapped_optimizer(tmp_path):
     model.save_weights(str(tmp_path / "weights"))
     names = [name for name, _ in tf.train.list_variables(str(tmp_path / "weights"))]
     assert "optimizer/global_step/.ATTRIBUTES/VARIABLE_VALUE" in names
+
+
+def test_a_sequential_model_inside_another_is_made_again_where_it_is_called():
+    """What it was called with doesn't tell for which shape to make it: its weights are named in its own scope."""
+    with tf.Graph().as_default(), tf.Session():
+        inner = tf.keras.Sequential([tf.keras.layers.Dense(2, name="a")], name="inner")
+        inputs = tf.keras.layers.Input([3])
+        model = tf.keras.Model(inputs, inner(inputs))
+        assert "build_input_shape" not in inner.get_config()
+        again = tf.keras.Model.from_config(model.get_config())
+        assert [w.name for w in again.weights] == ["inner_1/a/kernel:0", "inner_1/a/bias:0"]
+
+
+def test_a_model_drawn_for_data_goes_on_with_another_layer():
+    with tf.Graph().as_default(), tf.Session():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+        assert model.predict([[1.0, 2.0, 3.0]]).shape == (1, 2)
+        model.add(tf.keras.layers.Dense(4))
+        assert len(model.weights) == 4
+        assert model.predict([[1.0, 2.0, 3.0]]).shape == (1, 4)
+
+
+def test_a_model_built_for_a_shape_waits_after_another_layer():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+    model.build((None, 3))
+    model.add(tf.keras.layers.Dense(4))
+    assert not model.built

@@ -6,6 +6,11 @@ import math
 
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
+from everflow.ops.array.indexing import gather
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.math import cast, sign
+from everflow.ops.math import pow as power
+from everflow.ops.variables import assign as state
 from everflow.ops.variables.handles import variable_shape
 from everflow.train.optimizer import KernelUpdate, Optimizer
 
@@ -39,10 +44,19 @@ class _SignOptimizer(KernelUpdate, Optimizer):
         if self._sign_decay_fn is None:
             self._sign_decay_t = convert_to_tensor(1.0, name="sign_decay")
 
-    # Rows without a gradient don't move, but their averages decay: the dense update does both.
+    # Rows without a gradient don't move, but their averages decay.
 
     def _apply_sparse(self, grad, var):
-        return self._apply_dense(convert_to_tensor(grad), var)
+        rule = self._rule_of_rows(var.dtype.base_dtype)
+        lr, beta, sign_decay = (cast(t, var.dtype.base_dtype) for t in (self._lr_t, self._beta_t, self._sign_decay_t))
+        m = self.get_slot(var, "m")
+        m_t = state.assign(m, m * beta + grad * (1 - beta), use_locking=self._use_locking)
+        sign_g = sign(grad.values)
+        agreement = gather(sign(m_t), grad.indices) * sign_g
+        var_update = state.scatter_sub(
+            var, grad.indices, lr * rule(sign_decay, agreement) * grad.values, use_locking=self._use_locking
+        )
+        return group(var_update, m_t)
 
     def _resource_apply_sparse(self, grad, var, indices):
         sparse = IndexedSlices(grad, indices, variable_shape(var.handle))
@@ -65,6 +79,10 @@ class AddSignOptimizer(_SignOptimizer):
     def _prepare(self):
         self._prepare_with("alpha", "_alpha_t", self._alpha)
 
+    def _rule_of_rows(self, dtype):
+        alpha = cast(self._alpha_t, dtype)
+        return lambda sign_decay, agreement: alpha + sign_decay * agreement
+
 
 class PowerSignOptimizer(_SignOptimizer):
     """Moves by `base ** (sign_decay * sign(g) * sign(m)) * g`."""
@@ -81,3 +99,7 @@ class PowerSignOptimizer(_SignOptimizer):
 
     def _prepare(self):
         self._prepare_with("logbase", "_logbase_t", self._logbase)
+
+    def _rule_of_rows(self, dtype):
+        logbase, e = cast(self._logbase_t, dtype), cast(math.e, dtype)
+        return lambda sign_decay, agreement: power(e, logbase * sign_decay * agreement)

@@ -6,6 +6,7 @@ import copy
 import functools
 
 from everflow.framework import nest
+from everflow.keras.backend.state import get_graph
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
 from everflow.keras.engine.known_classes import deserialize, serialize
@@ -57,8 +58,12 @@ class Sequential(Model):
         if not self._graph_layers:
             self._add_first(layer)
         elif self.outputs and not self._is_graph_network and not hasattr(self.outputs[0], "_keras_history"):
-            # It was built for data, and is built further for the same.
-            self.inputs, self.outputs = [], []
+            # It was drawn for data, and goes on from there.
+            with get_graph().as_default():
+                self.outputs = [layer(self.outputs[0])]
+            self._graph_layers = [*self._graph_layers, layer]
+            self.built = True
+            return
         elif self.outputs:
             outputs = layer(self.outputs[0])
             self._require_one(layer, nest.flatten(outputs), TypeError)
@@ -68,8 +73,7 @@ class Sequential(Model):
             self._become_graph()
         else:
             self._graph_layers = [*self._graph_layers, layer]
-            if self._build_input_shape is not None:
-                self.build(self._build_input_shape)
+            self.built = False
 
     def _add_first(self, layer):
         if isinstance(layer, InputLayer):
@@ -151,10 +155,11 @@ class Sequential(Model):
             mask = getattr(outputs, "_keras_mask", None)
         return outputs
 
-    def _note_inputs_and_outputs(self, tensors, names, outputs):
-        super()._note_inputs_and_outputs(tensors, names, outputs)
-        if self._build_input_shape is None and tensors[0].shape.rank is not None:
-            self.__dict__["_build_input_shape"] = tuple(tensors[0].shape.as_list())
+    def _set_inputs(self, inputs, outputs=None, training=None):
+        """Data tell for which shape the model is made again; tensors that it is called with don't."""
+        super()._set_inputs(inputs, outputs, training)
+        if self._build_input_shape is None and self.inputs[0].shape.rank is not None:
+            self.__dict__["_build_input_shape"] = tuple(self.inputs[0].shape.as_list())
 
     def compute_output_shape(self, input_shape):
         return functools.reduce(lambda shape, layer: layer.compute_output_shape(shape), self.layers, input_shape)
