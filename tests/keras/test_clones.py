@@ -105,6 +105,7 @@ def test_a_model_drawn_for_data_goes_on_with_another_layer():
         assert model.predict([[1.0, 2.0, 3.0]]).shape == (1, 2)
         model.add(tf.keras.layers.Dense(4))
         assert len(model.weights) == 4
+        model.compile("sgd", "mse")
         assert model.predict([[1.0, 2.0, 3.0]]).shape == (1, 4)
 
 

@@ -54,9 +54,9 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             acceptances = both.map(lambda accepted, kept: accepted)
             originals = both.map(lambda accepted, kept: kept)
         known = None if initial_dist is None else _kept_of_constants(initial, target)
+        chosen = _filtered(dataset, acceptances, initials, classes, seed)
         if known == 1:  # all can be taken as they are
             return Dataset.zip((classes, dataset))
-        chosen = _filtered(dataset, acceptances, initials, classes, seed)
         if known == 0:
             return chosen
         return sample_from_datasets(

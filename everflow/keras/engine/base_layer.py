@@ -540,16 +540,17 @@ def unique(items):
     return list({id(item): item for item in items}.values())
 
 
-def set_values(owner, variables, values):
-    """Give variables of a layer or an optimizer values; ValueError where they don't fit."""
+def set_values(owner, variables, values, shapes=None):
+    """Give variables values; ValueError where they don't fit. Their shapes are those of what they hold, unless given."""
     if len(variables) != len(values):
         raise ValueError(
             f"`set_weights` got a weight list of length {len(values)}; {owner} has {len(variables)}. Given: {str(values)[:50]}"
         )
-    for variable, present, value in zip(variables, K.batch_get_value(variables), values):
-        if present.shape != np.shape(value):
+    shapes = [present.shape for present in K.batch_get_value(variables)] if shapes is None else shapes
+    for variable, shape, value in zip(variables, shapes, values):
+        if shape != np.shape(value):
             raise ValueError(
-                f"{variable.name} of {owner} has shape {present.shape}, the weight given for it {np.shape(value)}."
+                f"{variable.name} of {owner} has shape {shape}, the weight given for it {np.shape(value)}."
             )
     K.batch_set_value(list(zip(variables, values)))
 

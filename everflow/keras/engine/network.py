@@ -11,7 +11,7 @@ from everflow.keras import __version__
 from everflow.keras import backend as K
 from everflow.keras.engine import network_config
 from everflow.keras.engine.ancillary_layers import AddLoss, AddMetric
-from everflow.keras.engine.base_layer import Layer, unique
+from everflow.keras.engine.base_layer import Layer, set_values, unique
 from everflow.keras.engine.known_classes import known_class
 from everflow.keras.engine.node import Node
 from everflow.keras.engine.op_layers import give_history, needs_history
@@ -239,6 +239,11 @@ class Network(Layer):
         return Layer.updates.fget(self) if self.trainable else self.state_updates
 
     # --- building and calling ------------------------------------------------------------------
+
+    def set_weights(self, weights):
+        """Give its variables values, in the order of `weights`."""
+        variables = self.weights
+        set_values(f"model {self.name}", variables, weights, [tuple(v.shape.as_list()) for v in variables])
 
     def build(self, input_shape):
         """Make the weights of a subclassed model, for inputs of this shape (or these)."""
