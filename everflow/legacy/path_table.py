@@ -282,7 +282,7 @@ python.keras.engine   saving                             : legacy.inner.keras_sa
 python.keras.engine   training                           : legacy.inner.keras_engine.endpoints
 python.keras.engine   partial_batch_padding_handler      : legacy.inner.keras_engine.padding
 python.keras.engine   data_adapter                       : legacy.inner.keras_engine.data_adapters
-python.keras.engine   training_generator                 : legacy.inner.keras_engine.training_loops legacy.inner.keras_engine.data_adapters
+python.keras.engine   training_generator                 : legacy.inner.keras_engine.generator_loops legacy.inner.keras_engine.data_adapters
 python.keras.engine   training_v2 training_v2_utils training_arrays training_distributed : legacy.inner.keras_engine.training_loops
 python.keras.engine   training_utils                     : legacy.inner.keras_engine.training_data
 python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized
