@@ -274,14 +274,14 @@ python.keras          model_subclassing_test_util        : legacy.inner.keras_te
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology : \
                                                            keras keras.layers keras.models keras.engine.*
-python.keras.engine   base_layer_utils                   : legacy.inner.keras_engine.layer_parts keras.engine.*
+python.keras.engine   base_layer_utils                   : legacy.inner.keras_engine.layer_parts keras.engine.ordered_calls keras.engine.*
 python.keras.engine   network                            : legacy.inner.keras_engine.layer_parts
 python.keras.engine   base_preprocessing_layer base_preprocessing_layer_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.engine   saving                             : legacy.inner.keras_saving keras.saving.models keras.saving.model_config
 python.keras.engine   training                           : legacy.inner.keras_engine.endpoints
 python.keras.engine   partial_batch_padding_handler      : legacy.inner.keras_engine.padding
 python.keras.engine   data_adapter                       : legacy.inner.keras_engine.data_adapters
-python.keras.engine   training_generator                 : legacy.inner.keras_engine.training_loops legacy.inner.keras_engine.data_adapters
+python.keras.engine   training_generator                 : legacy.inner.keras_engine.generator_loops legacy.inner.keras_engine.data_adapters
 python.keras.engine   training_v2 training_v2_utils training_arrays training_distributed : legacy.inner.keras_engine.training_loops
 python.keras.engine   training_utils                     : legacy.inner.keras_engine.training_data
 python.keras.layers   kernelized                         : legacy.inner.keras_engine.kernelized

@@ -176,3 +176,28 @@ def test_a_loaded_model_is_used_where_nobody_speaks_of_training(tmp_path):
         outputs = loaded(tf.ones([1, 3]))
         session.run([v.initializer for v in loaded.variables])
         assert session.run(outputs).tolist() == [[3.0, 3.0]]
+
+
+class _Normalized(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.normalize = keras.layers.BatchNormalization()
+
+    def call(self, inputs):
+        return self.normalize(inputs)
+
+
+def test_a_model_with_a_call_of_its_own_asks_for_no_phase_in_the_file(tmp_path):
+    x, _ = data()
+    model = _Normalized()
+    model.compile("sgd", "mse")
+    model.train_on_batch(x, x)
+    model.save(str(tmp_path / "saved"), save_format="tf")
+    assert tf.saved_model.contains_saved_model(str(tmp_path / "saved"))
+
+
+def test_yaml_has_what_layers_hold_as_plain_lists():
+    pytest.importorskip("yaml")
+    x = keras.Input((3,))
+    model = keras.Model(x, keras.layers.BatchNormalization()(x))
+    assert keras.models.model_from_yaml(model.to_yaml()).layers[1].axis == [1]

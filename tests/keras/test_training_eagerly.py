@@ -158,3 +158,25 @@ def test_who_trains_on_a_dataset_in_functions_is_not_told_its_length():
         model.fit(batches, verbose=0, callbacks=[Told()])
         model.fit(batches, verbose=0, callbacks=[Told()], steps_per_epoch=2)
     assert told == [None, 2]
+
+
+def test_gradients_are_clipped_in_graphs_only():
+    x = np.ones((4, 3), "float32")
+    kernels = {}
+    with eager_mode():
+        for in_functions in (True, False):
+            model = _one_dense()
+            model.compile(
+                tf.keras.optimizers.SGD(1.0, clipvalue=0.25), "mse", experimental_run_tf_function=in_functions
+            )
+            model.train_on_batch(x, np.zeros((4, 2)))
+            kernels[in_functions] = model.layers[0].kernel.numpy()
+    np.testing.assert_allclose(kernels[False], 0.75)
+    np.testing.assert_allclose(kernels[True], -2)
+
+
+def test_losses_of_single_samples_keep_their_type():
+    x = np.ones((4, 3), "float32")
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.compile("sgd", tf.keras.losses.MeanSquaredError(reduction="none"))
+    assert model.fit(x, np.zeros((4, 2)), verbose=0).history["loss"][0].dtype == np.float32

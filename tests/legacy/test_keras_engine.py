@@ -5,7 +5,14 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
-from everflow.legacy.inner.keras_engine import data_adapters, kernelized, preprocessing, training_data, training_loops
+from everflow.legacy.inner.keras_engine import (
+    data_adapters,
+    generator_loops,
+    kernelized,
+    preprocessing,
+    training_data,
+    training_loops,
+)
 
 
 class _Sum(preprocessing.Combiner):
@@ -218,8 +225,33 @@ def test_loops_by_their_names_train_test_and_predict():
         assert after < 9.0 and training_loops.test_on_batch(model, x, y) == pytest.approx(after)
         np.testing.assert_allclose(training_loops.predict_loop(model, x), training_loops.predict_on_batch(model, x))
         assert training_loops.train_on_batch(model, x, y) == pytest.approx(after)
-        trained = training_loops.fit_generator(model, iter([(x, y)]), steps_per_epoch=1, verbose=0)
+        trained = generator_loops.fit_generator(model, iter([(x, y)]), steps_per_epoch=1, verbose=0)
         assert trained.history["loss"][0] < after
+
+
+@pytest.mark.parametrize(
+    "iteration, given, size",
+    [
+        (training_loops.model_iteration, [[np.ones((4, 3))], [np.zeros((4, 1))]], {"batch_size": 2}),
+        (generator_loops.model_iteration, [iter([(np.ones((2, 3)), np.zeros((2, 1)))] * 6)], {"steps_per_epoch": 2}),
+    ],
+)
+def test_one_function_has_the_loops_of_a_kind_of_data(iteration, given, size):
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,), kernel_initializer="ones")])
+        model.compile(tf.keras.optimizers.SGD(0.0), "mse")
+        assert iteration(model, *given, epochs=1, verbose=0, **size).history["loss"] == pytest.approx([9.0])
+        assert iteration(model, *given, mode="test", verbose=0, **size) == pytest.approx(9.0)
+        assert iteration(model, *given, mode="predict", verbose=0, **size).shape == (4, 1)
+
+
+def test_predictions_of_replicas_are_one_batch():
+    with eager_mode():
+        x = tf.keras.Input((1,))
+        model = tf.keras.Model(x, [x, x])
+        parts = [[tf.ones((2, 1)), tf.ones((1, 1))], tf.zeros((2, 1))]
+        aggregated = training_loops._aggregate_predict_results(tf.distribute.get_strategy(), parts, model)
+    assert [array.tolist() for array in aggregated] == [[[1], [1], [1]], [[0], [0]]]
 
 
 @pytest.mark.parametrize("contiguous, expected", [(True, [1, 2, 3]), (False, [1, 3])])

@@ -176,13 +176,14 @@ class BaseLogger(Callback):
 
     def on_batch_end(self, batch, logs=None):
         logs = logs or {}
-        size = logs.get("size", 0)
+        size = int(logs.get("size", 0))
         self.seen += size
         for key, value in logs.items():
             if key in self.stateful_metrics:
                 self.totals[key] = value
             else:
-                self.totals[key] = self.totals.get(key, 0) + np.float64(value) * size
+                number = value if np.ndim(value) else np.float64(value)
+                self.totals[key] = self.totals.get(key, 0) + number * size
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is None:

@@ -28,8 +28,8 @@ from everflow.framework.scopes import (
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.keras import backend as K
+from everflow.keras import constraints, regularizers
 from everflow.keras import initializers as keras_initializers
-from everflow.keras import regularizers
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import default_training, get_graph, track_variable, unique_object_name
 from everflow.keras.engine import autocasting, saved_form
@@ -40,6 +40,7 @@ from everflow.keras.engine.input_spec import InputSpec, assert_input_compatibili
 from everflow.keras.engine.layer_inner_names import LayerInnerNames
 from everflow.keras.engine.layer_losses import LayerLosses, runs_at_once
 from everflow.keras.engine.node import has_history
+from everflow.keras.engine.ordered_calls import called_in_order
 from everflow.keras.engine.symbolic_types import is_of_a_graph
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
 from everflow.ops.array.constants import placeholder
@@ -221,7 +222,8 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     )
     def add_weight(self, name, shape, dtype, initializer, regularizer, trainable, partitioner, use_resource, **more):
         """Make a variable of the layer; floats start as Glorot's uniform numbers unless an initializer is given."""
-        settings = {key: more.pop(key) for key in ("constraint", "synchronization", "aggregation")}
+        settings = {key: more.pop(key) for key in ("synchronization", "aggregation")}
+        settings["constraint"] = constraints.get(more.pop("constraint"))
         for keyword in more:
             if keyword not in ("getter", "collections", "experimental_autocast"):
                 raise TypeError("Unknown keyword argument:", keyword)
@@ -337,7 +339,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
             return self._stand_ins(inputs)
         call = converted(self.call) if is_users(self.call) and not executing_eagerly() else self.call
         try:
-            outputs = call(inputs, *args, **kwargs)
+            outputs = called_in_order(call, inputs, *args, **kwargs)
         except OperatorNotAllowedInGraphError as error:
             raise TypeError(
                 f"Layer {self.name} uses Python control flow on values that are only known when the graph runs. A layer made with "

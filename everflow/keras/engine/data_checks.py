@@ -174,6 +174,7 @@ def sample_weights_by_output(sample_weight, output_names):
 
 def standardize_weights(y, sample_weight=None, class_weight=None, mode=None):
     """The weight of each sample (or, with mode "temporal", of each time step), or None where all are alike."""
+    mode = None if mode == "samplewise" else mode
     if mode is not None and mode != "temporal":
         raise ValueError(f'`sample_weight_mode` is None or "temporal", not {mode!r}.')
     if sample_weight is not None and not is_symbolic(sample_weight):

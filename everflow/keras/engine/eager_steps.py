@@ -122,7 +122,10 @@ class EagerSteps:
         return hasattr(self.model.optimizer, "get_scaled_loss")
 
     def _gradients(self, tape, loss, trained):
-        return tape.gradient(loss, trained)
+        gradients = tape.gradient(loss, trained)
+        # As in TensorFlow, an optimizer clips the gradients of a graph, and no others.
+        clipped = getattr(self.model.optimizer, "_clipped", None) if self._is_graph else None
+        return clipped(gradients) if clipped else gradients
 
     def _bound(self, outputs, targets, weights):
         """The endpoints with this batch's tensors."""

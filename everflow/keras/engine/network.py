@@ -22,7 +22,7 @@ from everflow.keras.generic import named_config
 from everflow.keras.saving import models
 from everflow.keras.saving import weights as saved_weights
 from everflow.keras.saving.json_data import default
-from everflow.keras.saving.model_config import require_yaml
+from everflow.keras.saving.model_config import yaml_text
 
 
 class Network(Layer):
@@ -404,7 +404,7 @@ class Network(Layer):
 
     def to_yaml(self, **kwargs):
         """The configuration as YAML; `tf.keras.models.model_from_yaml` reads it."""
-        return require_yaml().dump(self._updated_config(), **kwargs)
+        return yaml_text(self._updated_config(), **kwargs)
 
     # --- files -----------------------------------------------------------------------------------
 

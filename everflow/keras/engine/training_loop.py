@@ -20,7 +20,7 @@ class _Means:
         self.loss, self.weight, self.last = 0.0, 0, []
 
     def add(self, outputs, size):
-        weight = size if self.by_samples else 1
+        weight = int(size) if self.by_samples else 1
         loss = outputs[0] if np.ndim(outputs[0]) else np.float64(outputs[0])
         self.loss = self.loss + loss * weight
         self.weight += weight

@@ -16,6 +16,18 @@ def require_yaml():
     return yaml
 
 
+def yaml_text(config, **kwargs):
+    """A configuration as YAML; lists and dicts that models hold are written as plain ones."""
+    yaml = require_yaml()
+
+    class Dumper(yaml.Dumper):
+        pass
+
+    Dumper.add_multi_representer(list, yaml.Dumper.represent_list)
+    Dumper.add_multi_representer(dict, yaml.Dumper.represent_dict)
+    return yaml.dump(config, **{"Dumper": Dumper} | kwargs)
+
+
 def model_from_config(config, custom_objects=None):
     """A model from {"class_name", "config"}.
 

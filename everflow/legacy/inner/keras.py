@@ -15,7 +15,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine.base_layer import snake_case as to_snake_case
 from everflow.keras.engine.symbolic_types import REGISTERED as _user_convertible_tensor_types
-from everflow.keras.engine.symbolic_types import register_symbolic_tensor_type
+from everflow.keras.engine.symbolic_types import is_of_a_graph, register_symbolic_tensor_type
 from everflow.keras.saving.json_data import default as get_json_type
 from everflow.keras.utils import for_layers
 from everflow.ops.ragged.tensor import RaggedTensor
@@ -87,4 +87,4 @@ def is_symbolic_tensor(tensor: Any) -> bool:
         return not executing_eagerly()
     if isinstance(tensor, (SparseTensor, RaggedTensor)):
         return any(map(for_layers.is_symbolic_tensor, nest.flatten(tensor, expand_composites=True)))
-    return for_layers.is_symbolic_tensor(tensor) or isinstance(tensor, tuple(_user_convertible_tensor_types))
+    return is_of_a_graph(tensor)

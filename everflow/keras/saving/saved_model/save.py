@@ -38,8 +38,12 @@ def save(model, filepath, overwrite=True, include_optimizer=True, signatures=Non
     if not include_optimizer:
         model.__dict__["optimizer"] = None
     try:
-        with contextlib.nullcontext() if executing_eagerly() else K.get_session().as_default():
+        if executing_eagerly():
             save_object(model, filepath, signatures)
+        else:
+            # A function of the file has no phase of a graph to ask for.
+            with K.get_session().as_default(), K.learning_phase_scope(0):
+                save_object(model, filepath, signatures)
     finally:
         model.__dict__["optimizer"] = optimizer
 

@@ -122,20 +122,6 @@ def generate_placeholders_from_shape(shape: Any) -> Any:
     return placeholder(K.floatx(), TensorShape(shape))
 
 
-def mark_as_return(outputs: Any, acd: Any) -> Any:
-    """Outputs that run after all that a function's automatic dependencies hold, with the masks they had."""
-
-    def marked(tensor: Any) -> Any:
-        if not isinstance(tensor, Tensor):
-            return tensor
-        made = acd.mark_as_return(tensor)
-        if getattr(tensor, "_keras_mask", None) is not None:
-            made._keras_mask = acd.mark_as_return(tensor._keras_mask)
-        return made
-
-    return nest.map_structure(marked, outputs)
-
-
 # --- layers --------------------------------------------------------------------------------------
 
 

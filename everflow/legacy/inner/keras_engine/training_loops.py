@@ -1,12 +1,12 @@
-"""`training_v2`, `training_v2_utils`, `training_arrays`, `training_distributed` and the loops of `training_generator`, in
-`tensorflow.python.keras.engine`: TensorFlow has a loop for each kind of data; here a model has one for all, which these run.
-"""
+"""`training_v2`, `training_v2_utils`, `training_arrays` and `training_distributed` in `tensorflow.python.keras.engine`: TensorFlow has a loop for each kind of data; here a model has one for all, which these run."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from everflow.keras.engine.batch_values import joined, value_of
 from everflow.keras.engine.training import Model
+from everflow.legacy.inner.distribute.keras_training import flatten_per_replica_values
 from everflow.legacy.inner.keras_engine.training_data import TrainingLoop
 
 
@@ -127,19 +127,29 @@ def predict_loop(
     return model.predict(inputs, batch_size=batch_size, verbose=verbose, callbacks=callbacks, steps=steps)
 
 
-# --- loops over generators -----------------------------------------------------------------------
+def model_iteration(
+    model: Model, inputs: Any, targets: Any = None, sample_weights: Any = None, mode: str = "train", **looped: Any
+) -> Any:
+    """One of the loops over arrays, by its name: "train", "test" or "predict"."""
+    looped = {name: value for name, value in looped.items() if name not in _OF_FEEDS}
+    if mode == "train":
+        return fit_loop(model, inputs, targets, sample_weights, **looped)
+    kept = {name: looped[name] for name in ("batch_size", "verbose", "callbacks") if name in looped}
+    kept["steps"] = looped.get("steps_per_epoch")
+    return predict_loop(model, inputs, **kept) if mode == "predict" else test_loop(model, inputs, targets, **kept)
 
 
-def fit_generator(model: Model, data: Any, **options: Any) -> Any:
-    """Train on what a generator gives; the History."""
-    return model.fit_generator(data, **options)
+# How values are fed, which is no question here.
+_OF_FEEDS = {"validation_in_fit", "prepared_feed_values_from_dataset", "steps_name"}
 
 
-def evaluate_generator(model: Model, data: Any, **options: Any) -> Any:
-    """The loss and metrics over what a generator gives."""
-    return model.evaluate_generator(data, **options)
+# --- what replicas predict -------------------------------------------------------------------------
 
 
-def predict_generator(model: Model, data: Any, **options: Any) -> Any:
-    """The outputs for what a generator gives."""
-    return model.predict_generator(data, **options)
+def _aggregate_predict_results(strategy: Any, batch_outs: Any, model: Model) -> list:
+    """An array for each output of a model, of what all replicas gave."""
+    outputs = batch_outs if isinstance(batch_outs, list) else [batch_outs]
+    return [
+        joined([value_of(part) for part in flatten_per_replica_values(strategy, outputs[index])])
+        for index in range(len(model.outputs))
+    ]
