@@ -140,5 +140,4 @@ class ClusterExtended(CentralExtended):
     should_checkpoint = property(lambda self: self._is_chief)
     should_save_summary = property(lambda self: self._is_chief)
 
-    def _default_device(self):
-        return self._worker
+    _default_device = property(lambda self: self._worker)

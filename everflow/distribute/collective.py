@@ -103,8 +103,7 @@ class CollectiveExtended(MirroredExtended):
                 "Several workers need a graph, which eager execution has not: use sessions, Keras or Estimators"
             )
 
-    def _default_device(self):
-        return self._worker_device or None
+    _default_device = property(lambda self: self._worker_device or None)
 
     def update_config_proto(self, config):
         """Change a ConfigProto so that a worker waits for nobody but by collective ops."""

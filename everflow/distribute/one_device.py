@@ -40,8 +40,7 @@ class OneDeviceExtended(StrategyExtended):
         super().__init__(container_strategy)
         self._devices = (full_device(device),)
 
-    def _default_device(self):
-        return self._devices[0]
+    _default_device = property(lambda self: self._devices[0])
 
     def _create_variable(self, next_creator, **kwargs):
         with device(self._devices[0]):

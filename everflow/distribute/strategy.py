@@ -18,6 +18,7 @@ from everflow.distribute.input import (
 )
 from everflow.distribute.multi_step import run_steps
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
+from everflow.distribute.scopes import StrategyScope
 from everflow.distribute.values import (
     DistributedValues,
     DistributedVariable,
@@ -33,7 +34,6 @@ from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import grouping
 from everflow.ops.gradients.custom import custom_gradient
-from everflow.ops.variables.scope import variable_creator_scope
 
 
 class InputReplicationMode(enum.Enum):
@@ -287,25 +287,10 @@ class StrategyExtended:
 
     # --- scope and variables -----------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _scope(self, strategy):
-        frame = context.current()
-        if context.has_strategy() and (frame.strategy is not strategy or frame.replica_context is not None):
-            same = frame.strategy is strategy
-            text = "the same strategy's replica function" if same else "the scope of another strategy"
-            raise RuntimeError(
-                f"Mixing different tf.distribute.Strategy objects: a scope can't be entered inside {text}."
-            )
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(context.entered(context.Frame(strategy)))
-            if frame.strategy is not strategy:
-                stack.enter_context(variable_creator_scope(self._creator))
-                if self._default_device() is not None:
-                    stack.enter_context(device(self._default_device()))
-            yield strategy
+    _default_device: str | None = None  # where operations go that nobody put elsewhere
 
-    def _default_device(self):
-        return None
+    def _scope(self, strategy):
+        return StrategyScope(strategy)
 
     def _creator(self, next_creator, **kwargs):
         kwargs["use_resource"] = True
@@ -344,7 +329,8 @@ class StrategyExtended:
     def call_for_each_replica(self, fn, args=(), kwargs=None):
         """Call `fn` once for each replica."""
         context.require_cross_replica()
-        return self._call_for_each_replica(fn, args, kwargs or {})
+        with self._container_strategy().scope():
+            return self._call_for_each_replica(fn, args, kwargs or {})
 
     def reduce_to(self, reduce_op, value, destinations):
         """The sum or mean of a value's parts, on the devices of `destinations`."""
@@ -480,9 +466,8 @@ class DefaultExtended(StrategyExtended):
     _num_replicas_in_sync = 1
     _devices = ("",)
 
-    @contextlib.contextmanager
     def _scope(self, strategy):
-        yield strategy
+        return contextlib.nullcontext(strategy)
 
     def colocate_vars_with(self, colocate_with_variable):
         return get_default_graph().colocate_with(colocate_with_variable.op)

@@ -15,8 +15,8 @@ from everflow.framework.conversion import (
     register_tensor_conversion_function,
 )
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, device, get_default_graph
+from everflow.framework.static_values import is_tensor
 from everflow.framework.type_specs import TypeSpec, type_spec_from_value
 from everflow.ops import array
 from everflow.ops.control_flow.grouping import group
@@ -50,6 +50,11 @@ class _Parted:
     def __repr__(self):
         return self._shown(repr)
 
+    @property
+    def is_tensor_like(self) -> bool:
+        """Whether all parts are tensors."""
+        return all(is_tensor(v) for v in self._values)
+
 
 class DistributedValues(_Parted):
     """A value with a part for each replica, on the devices of a map."""
@@ -73,11 +78,6 @@ class DistributedValues(_Parted):
         if device is not None and full_device(device) in self.devices:
             return self.get(device)
         return self._values[0]
-
-    @property
-    def is_tensor_like(self) -> bool:
-        """Whether all parts are tensors."""
-        return all(isinstance(v, Tensor) or hasattr(v, "_is_tensor_like") for v in self._values)
 
 
 class PerReplica(DistributedValues):
@@ -135,6 +135,7 @@ for _name in "add sub mul truediv floordiv mod pow and or xor matmul".split():
     _function = getattr(operator, f"__{_name}__")
     setattr(DistributedDelegate, f"__{_name}__", _on_operands(_function))
     setattr(DistributedDelegate, f"__r{_name}__", _on_operands(_function, swapped=True))
+DistributedDelegate.__pow__ = _on_operands(pow)  # which may be given a modulus
 for _name in "lt le gt ge neg abs invert".split():
     setattr(DistributedDelegate, f"__{_name}__", _on_operands(getattr(operator, f"__{_name}__")))
 
@@ -253,12 +254,13 @@ class DistributedVariable(_Parted, Variable):
         frame = context.current()
         if device is None and frame.update_index is not None and frame.strategy is self._strategy:
             return self._values[frame.update_index]
-        device = device or frame.update_device
-        if device is not None:
-            wanted = full_device(device)
+        if device is not None or frame.update_device is not None:
+            wanted = full_device(device or frame.update_device)
             for value in self._values:
                 if full_device(value.device) == wanted:
                     return value
+            if device is not None:
+                raise ValueError(f"{self.name} has no copy on {wanted}; there are some on {self.devices}")
         replica = context.get_replica_context()
         return self._values[min(replica._id, len(self._values) - 1) if replica is not None else 0]
 

@@ -38,7 +38,9 @@ def is_tensor(x: object) -> bool:
         >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
         (True, False)
     """
-    return isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op")
+    if isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op"):
+        return True
+    return bool(getattr(x, "is_tensor_like", False))
 
 
 def constant_value(tensor: Any, partial: bool = False) -> np.ndarray | None:

@@ -244,3 +244,28 @@ def test_an_iterator_made_in_a_function():
 def test_input_functions_give_datasets(strategy):
     with pytest.raises(ValueError, match=r"tf\.data\.Dataset"):
         strategy.make_input_fn_iterator(lambda _: 5)
+
+
+def test_a_scope_may_be_entered_again():
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    scope = strategy.scope()
+    for _ in range(2):
+        with scope as one, scope as two:
+            assert one is two is strategy and tf.distribute.get_strategy() is strategy
+        assert not tf.distribute.has_strategy()
+
+
+def test_what_was_entered_in_a_scope_ends_first():
+    with tf.Graph().as_default():
+        for inner in (tf.device("/cpu:0"), tf.variable_creator_scope(lambda make, **kwargs: make(**kwargs))):
+            scope = tf.distribute.MirroredStrategy(["/cpu:0"]).scope()
+            scope.__enter__()
+            with inner, pytest.raises(RuntimeError):
+                scope.__exit__(None, None, None)
+            assert tf.distribute.has_strategy()
+            scope.__exit__(None, None, None)
+        scope = tf.distribute.MirroredStrategy(["/cpu:0"]).scope()
+        scope.__enter__()
+        with tf.variable_scope("a"), pytest.raises(RuntimeError):
+            scope.__exit__(None, None, None)
+        assert not tf.distribute.has_strategy()

@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.distribute import values
 from everflow.distribute.device_maps import (
     ReplicaDeviceMap,
     SingleDeviceMap,
@@ -84,3 +85,11 @@ def test_functions_take_and_give_values_of_replicas():
         assert len(tf.nest.flatten(value, expand_composites=True)) == 2
         doubled = tf.function(lambda x: tf.nest.map_structure(lambda v: v * 2, x, expand_composites=True))(value)
         assert isinstance(doubled, PerReplica) and [v.numpy() for v in doubled.values] == [2.0, 4.0]
+
+
+def test_operands_with_a_modulus_and_tensors():
+    one = values.DistributedDelegate(SingleDeviceMap("/cpu:0"), (7,))
+    assert (pow(one, 3, 10), pow(one, 2), pow(2, one)) == (3, 49, 128)
+    with tf.Graph().as_default():
+        assert tf.is_tensor(values.PerReplica(SingleDeviceMap("/cpu:0"), (tf.constant(1),)))
+    assert not tf.is_tensor(one)

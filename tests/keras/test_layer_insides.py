@@ -396,3 +396,14 @@ def test_objects_that_stand_for_tensors_draw_a_model_beside_eager_execution():
         layer(Stands(tf.keras.Input([3])))
         assert seen == [True, False]
     K.clear_session()
+
+
+def test_a_function_that_says_a_shape_is_written_by_its_code():
+    def shape(given):
+        return given[0], 7
+
+    config = layers.Lambda(lambda x: x, output_shape=shape).get_config()
+    assert config["output_shape_type"] == "lambda"
+    assert layers.Lambda.from_config(config).compute_output_shape((1, 4)).as_list() == [1, 7]
+    config["output_shape"] = ("code of another program", None, None)
+    assert layers.Lambda.from_config(config).compute_output_shape((1, 4)).as_list() == [1, 4]

@@ -81,7 +81,8 @@ class Lambda(Layer):
     def get_config(self):
         config = super().get_config()
         for key, value in (("function", self.function), ("output_shape", self._output_shape)):
-            written, kind, module = _written(value)
+            by_name = key == "function" or not inspect.isfunction(value)
+            written, kind, module = _written(value) if by_name else by_code(value)
             config.update(
                 {key: written, f"{key}_type": kind, "module" if key == "function" else f"{key}_module": module}
             )
@@ -96,8 +97,10 @@ class Lambda(Layer):
         for key in ("function", "output_shape", "mask"):
             kind = config.pop(f"{key}_type", "raw")
             config.pop("module" if key == "function" else f"{key}_module", None)
-            if key in config:
+            if key in config and not (key == "output_shape" and kind == "lambda"):
                 config[key] = from_code(config[key], kind, custom_objects)
+            elif key in config:  # a shape can be seen where its function isn't known
+                config[key] = _known_functions.get(_code_of(config[key]))
         return cls(**config)
 
 
@@ -119,6 +122,10 @@ def by_code(value):
     return (code, value.__defaults__, closure), "lambda", value.__module__
 
 
+def _code_of(value):
+    return value[0] if isinstance(value, (tuple, list)) else value
+
+
 def _of_the_program(name):
     """The function of this name that the program itself defines, in its main file."""
     found = vars(sys.modules.get("__main__", object)).get(name)
@@ -135,7 +142,7 @@ def from_code(value, kind, custom_objects=None):
             value, custom_objects=custom_objects, printable_module_name="function in Lambda layer"
         )
     if kind == "lambda":
-        code = value[0] if isinstance(value, (tuple, list)) else value
+        code = _code_of(value)
         if code not in _known_functions:
             raise ValueError(
                 "A Lambda layer in this file holds the bytecode of a Python lambda, which Everflow doesn't run: it belongs to another version "

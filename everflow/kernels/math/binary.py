@@ -135,8 +135,13 @@ def xlogy(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def power(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     if not (x.is_floating_point() or x.is_complex()) and (y < 0).any():
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
-    # Torch knows shorter ways for common powers that are plain numbers.
-    return torch.pow(x, y.item()) if y.dim() == 0 and x.is_floating_point() else torch.pow(x, y)
+    if y.dim() or not x.is_floating_point():
+        return torch.pow(x, y)
+    # Torch knows shorter ways for common powers that are plain numbers. They round more than once, which shows where an
+    # optimizer takes the power of a decay from one.
+    if x.dim() == 0 and x.dtype == torch.float32:
+        return torch.pow(x.double(), y.item()).float()
+    return torch.pow(x, y.item())
 
 
 def _integer_division(

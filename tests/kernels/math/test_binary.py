@@ -98,3 +98,9 @@ def test_nothing_to_the_power_of_nothing_is_one(sess):
     assert sess.run(tf.pow(fed([0, -3]), fed([0, 3]))).tolist() == [1, -27]
     with pytest.raises(tf.errors.InvalidArgumentError, match="negative integer powers"):
         sess.run(tf.pow(fed([2, 2]), fed([1, -1])))
+
+
+@pytest.mark.parametrize("power", [2.0, 3.0, 5.0])
+def test_a_power_of_one_number_is_rounded_once(sess, power):
+    base = np.float32(0.999)
+    assert sess.run(tf.pow(fed(base), fed(np.float32(power)))) == np.float32(np.float64(base) ** power)

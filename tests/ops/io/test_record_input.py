@@ -52,11 +52,11 @@ def test_all_reduce():
 
     assert all_reduce.build_ring_all_reduce is same.build_ring_all_reduce
     with tf.Graph().as_default(), tf.Session() as sess:
-        tensors = [tf.constant([1.0, i]) for i in range(4)]
+        tensors = [tf.constant([1.0, i, i, i]) for i in range(4)]
         ring = all_reduce.build_ring_all_reduce(tensors, 1, 2, [0, 1, 2, 3], tf.add, lambda x: x / 4)
         halves = all_reduce.build_recursive_hd_all_reduce(tensors, tf.maximum)
         shuffle = all_reduce.build_shuffle_all_reduce(tensors, ["/cpu:0"], tf.add_n)
-        for found, wanted in ((ring, [1.0, 1.5]), (halves, [1.0, 3.0]), (shuffle, [4.0, 6.0])):
+        for found, wanted in ((ring, [1.0] + [1.5] * 3), (halves, [1.0] + [3.0] * 3), (shuffle, [4.0] + [6.0] * 3)):
             assert [value.tolist() for value in sess.run(found)] == [wanted] * 4
         with pytest.raises(ValueError):
             all_reduce.build_recursive_hd_all_reduce(tensors[:3], tf.add)
