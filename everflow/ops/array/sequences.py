@@ -408,8 +408,8 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
 
 @shape_rule("EditDistance")
 def _edit_distance_shape(op):
-    for tensor, rank in zip(op.inputs, (2, 1, 1) * 2, strict=True):
-        tensor.shape.with_rank(rank)
+    for tensor, axes in zip(op.inputs, (2, 1, 1) * 2, strict=True):
+        tensor.shape.with_rank(axes)
     first, second = known_value(op.inputs[2]), known_value(op.inputs[5])
     if first is None or second is None:
         return None
