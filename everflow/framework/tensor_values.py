@@ -137,7 +137,7 @@ def _first_unwrapped(values: Any) -> tuple[Any] | None:
 
 def _check_python_value(values: Any, dtype: dtypes.DType | None, arrays: bool) -> None:
     misfit = _first_misfit(values, None if dtype is None else _ACCEPTED.get(dtype.base_dtype), arrays)
-    if misfit is None and dtype is not None and dtype.is_quantized:
+    if misfit is None and not arrays and dtype is not None and dtype.is_quantized:
         misfit = _first_unwrapped(values)
     if misfit is None:
         return

@@ -143,8 +143,14 @@ shape_rule(
     "BoostedTreesQuantileStreamResourceHandleOp",
     "IsBoostedTreesEnsembleInitialized",
     "IsBoostedTreesQuantileStreamResourceInitialized",
-    "BoostedTreesCenterBias",
 )(scalar_output)
+
+
+@shape_rule("BoostedTreesCenterBias")
+def _center_shape(op):
+    for sums in op.inputs[1:3]:
+        sums.shape.with_rank(2)
+    return scalar()
 
 
 @shape_rule("BoostedTreesSerializeEnsemble")
@@ -158,8 +164,11 @@ def _states_shape(op):
 
 
 def _batch_of(op):
-    """The size of a batch, from the last input, which is a feature."""
-    return op.inputs[-1].shape[:1] if op.inputs[-1].shape.rank else TensorShape([None])
+    """The size of a batch, from the last input; all features have it."""
+    batch = op.inputs[-1].shape.with_rank(1)
+    for feature in op.inputs[-op.attrs["num_bucketized_features"] :]:
+        batch.assert_is_compatible_with(feature.shape)
+    return batch
 
 
 @shape_rule("BoostedTreesPredict")
@@ -179,18 +188,23 @@ def _debug_shape(op):
 
 
 @shape_rule("BoostedTreesMakeStatsSummary")
-def _stats_shape(op):
+def _summary_shape(op):
+    for feature in op.inputs[3:]:
+        feature.shape.with_rank(1)
     return TensorShape([op.attrs[name] for name in ("num_features", "max_splits", "num_buckets")] + [2])
 
 
 @shape_rule("BoostedTreesCalculateBestGainsPerFeature")
 def _gains_shape(op):
     count = op.attrs["num_features"]
+    op.inputs[0].shape.assert_is_compatible_with([2])
     return [TensorShape([None])] * (3 * count) + [TensorShape([None, 1])] * (2 * count)
 
 
 @shape_rule("BoostedTreesMakeQuantileSummaries", "BoostedTreesFlushQuantileSummaries")
 def _summaries_shape(op):
+    for values in op.inputs[: op.attrs["num_features"]] if op.type == "BoostedTreesMakeQuantileSummaries" else ():
+        values.shape.with_rank(1)
     return [TensorShape([None, 4])] * op.attrs["num_features"]
 
 
@@ -201,13 +215,13 @@ def _boundaries_shape(op):
 
 @shape_rule("BoostedTreesBucketize")
 def _buckets_shape(op):
-    return [values.shape for values in op.inputs[: op.attrs["num_features"]]]
+    return [values.shape.with_rank(1) for values in op.inputs[: op.attrs["num_features"]]]
 
 
 @shape_rule("BoostedTreesAggregateStats")
 def _stats_shape(op):
-    _, gradients, hessians, feature = (tensor.shape.with_rank_at_least(1) for tensor in op.inputs)
-    dims = feature.dims[1] if feature.rank == 2 else None
+    _, gradients, hessians, feature = (tensor.shape for tensor in op.inputs)
+    dims = feature.with_rank(2).dims[1]
     width = gradients.dims[1] + hessians.dims[1] if gradients.rank == hessians.rank == 2 else None
     return TensorShape([op.attrs["max_splits"], dims, op.attrs["num_buckets"] + 1, width])
 
@@ -219,6 +233,7 @@ def _sparse_stats_shapes(op):
 
 @shape_rule("BoostedTreesCalculateBestFeatureSplit", "BoostedTreesSparseCalculateBestFeatureSplit")
 def _split_shapes(op):
+    op.inputs[0].shape.assert_is_compatible_with([2])
     return (
         [TensorShape([None]) for _ in range(4)]
         + [TensorShape([None, op.attrs["logits_dimension"]])] * 2

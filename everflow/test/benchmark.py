@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import json
+import os
 import re
 import sys
 import time
 
 import numpy as np
+from google.protobuf import text_format
 
 from everflow.framework.nest import map_structure
 from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.platform import logging
-from everflow.protos import config_pb2
+from everflow.protos import config_pb2, test_log_pb2
 from everflow.runtime.timeline import Timeline
 
 
@@ -120,30 +121,42 @@ class Benchmark:
 
 
 def report_benchmark(name, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, metrics=None):
-    """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
+    """Log what was measured, print it as a BenchmarkEntries message, and write that where `TEST_REPORT_FILE_PREFIX` says."""
     if not isinstance(extras or {}, dict):
         raise TypeError(f"extras must be a dictionary, not {extras!r}")
     shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
     words = "Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s"
     logging.info(words, name, *shown, extras, metrics)
     numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
-    sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
+    entries = test_log_pb2.BenchmarkEntries(entry=[_entry(name, numbers, extras or {}, metrics or [])])
+    sys.stdout.write(text_format.MessageToString(entries) + "\n")
+    _write_report(name, entries)
 
 
 def _entry(name, numbers, extras, metrics):
-    """The lines of a measured benchmark, as protobuf's text format has them."""
-    yield from [
-        "entry {",
-        f'  name: "{name}"',
-        *(f"  {key}: {value}" for key, value in numbers.items() if value is not None),
-    ]
-    for key, value in sorted(extras.items()):
-        is_number = isinstance(value, int | float | np.number)
-        held = f"double_value: {float(value)}" if is_number else f"string_value: {json.dumps(str(value))}"
-        yield from ["  extras {", f'    key: "{key}"', "    value {", f"      {held}", "    }", "  }"]
+    """What was measured, as a message."""
+    entry = test_log_pb2.BenchmarkEntry(name=name, **{k: v for k, v in numbers.items() if v is not None})
+    for key, value in extras.items():
+        if isinstance(value, int | float | np.number):
+            entry.extras[key].double_value = value
+        else:
+            entry.extras[key].string_value = str(value)
     for metric in metrics:
-        yield from ["  metrics {", *(f"    {key}: {json.dumps(value)}" for key, value in metric.items()), "  }"]
-    yield "}"
+        held = {key: value for key, value in metric.items() if value is not None}
+        entry.metrics.add(**held | {key: {"value": held[key]} for key in held.keys() & {"min_value", "max_value"}})
+    return entry
+
+
+def _write_report(name, entries):
+    """Write a measured benchmark to a file of its own, if the test program is to report."""
+    prefix = os.environ.get("TEST_REPORT_FILE_PREFIX")
+    if not prefix:
+        return
+    path = prefix + name.replace("/", "__")
+    if os.path.exists(path):
+        raise OSError(f"A benchmark named {name!r} has reported already: {path} is there")
+    with open(path, "wb") as file:
+        file.write(entries.SerializeToString())
 
 
 def run_benchmarks(pattern):

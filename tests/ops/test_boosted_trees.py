@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.framework import raw_ops
 from everflow.ops.boosted_trees import QuantileAccumulator, TreeEnsemble
 from everflow.ops.variables.resources import initialize_resources, shared_resources
 
@@ -67,3 +68,12 @@ def test_shapes_that_are_known_before_a_run():
         values = tf.placeholder(tf.float32, [None])
         [buckets] = R.BoostedTreesBucketize(float_values=[values], bucket_boundaries=[tf.ones([2])])
         assert buckets.shape.as_list() == [None]
+
+
+@pytest.mark.parametrize("sizes", [[[5, 1]], [[5], [7]], [[]]])
+def test_features_are_vectors_of_one_size(sizes):
+    features = [tf.placeholder(tf.int32, size) for size in sizes]
+    with pytest.raises(ValueError):
+        raw_ops.BoostedTreesPredict(
+            tree_ensemble_handle=tf.placeholder(tf.resource), bucketized_features=features, logits_dimension=1
+        )

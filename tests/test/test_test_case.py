@@ -10,6 +10,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
+from everflow.protos import test_log_pb2
 from everflow.test import gradient_checker_v2
 
 
@@ -217,6 +218,23 @@ def test_benchmarks_of_a_program(tmp_path):
             'extras { key: "kind" value { string_value: "fast" } } extras { key: "size" value { double_value: 3.0 } } }'
         ).split()
     )
+
+
+def test_benchmarks_report_to_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TEST_REPORT_FILE_PREFIX", str(tmp_path / "report_"))
+
+    class Rates(tf.test.Benchmark):
+        def benchmark_rate(self):
+            metrics = [{"name": "rate", "value": 2.5, "min_value": 1.0}]
+            self.report_benchmark(iters=3, extras={"size": 7}, metrics=metrics, name="a/b")
+
+    Rates().benchmark_rate()
+    written = test_log_pb2.BenchmarkEntries.FromString((tmp_path / "report_Rates.a__b").read_bytes())
+    (entry,) = written.entry
+    assert (entry.name, entry.iters, entry.extras["size"].double_value) == ("Rates.a/b", 3, 7.0)
+    assert entry.metrics[0].min_value.value == 1.0 and not entry.metrics[0].HasField("max_value")
+    with pytest.raises(OSError, match="reported already"):
+        Rates().benchmark_rate()
 
 
 @pytest.mark.parametrize("eager", [False, True])

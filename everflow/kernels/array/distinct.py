@@ -166,6 +166,8 @@ def edit_distance(
         raise invalid(
             f"Expected hypothesis and truth to have matching ranks, but saw shapes {bracketed(dims)} and {bracketed(truth_dims)}"
         )
+    if len(dims) < 2:
+        raise invalid(f"Sequences need a batch: two axes at least, got {bracketed(dims)}")
     out = [max(a, b) for a, b in zip(dims[:-1], truth_dims[:-1], strict=True)]
     result = torch.zeros(out, dtype=torch.float32)
     hypotheses, truths = _sequences(hypothesis_indices, hypothesis_values), _sequences(truth_indices, truth_values)

@@ -153,8 +153,25 @@ def calculate_best_feature_split(
     logits_dimension: int,
     split_type: str,
 ) -> _SPLIT_COLUMNS:
+    everywhere = np.ones(stats_summary.shape[:3], bool)
+    limits = l1, l2, tree_complexity, min_node_weight
+    return _best_splits(node_id_range, stats_summary, everywhere, *limits, logits_dimension, split_type)
+
+
+def _best_splits(
+    node_id_range: torch.Tensor,
+    stats_summary: torch.Tensor,
+    places: np.ndarray,
+    l1: torch.Tensor,
+    l2: torch.Tensor,
+    tree_complexity: torch.Tensor,
+    min_node_weight: torch.Tensor,
+    logits_dimension: int,
+    split_type: str,
+) -> _SPLIT_COLUMNS:
     """For each node that is heavy enough its best split (number, gain, dimension, bucket, left and right weight, kind), of
     stats [node, dimension, bucket, gradients and hessians]; the last bucket has the examples without a value.
+    Only at `places` [node, dimension, bucket] may be cut.
     """
     given = stats_summary.shape[-1] - logits_dimension
     if logits_dimension > 1 and given not in (logits_dimension, logits_dimension**2):
@@ -163,14 +180,17 @@ def calculate_best_feature_split(
     first, last = node_id_range.tolist()
     stats = stats_summary[first:last].numpy()
     totals = stats.sum(axis=2, keepdims=True, dtype=np.float32)
-    heavy = np.flatnonzero(_mass(totals[:, 0, 0], logits_dimension) >= np.float32(min_node_weight))
+    cuts = places[first:last, :, :-1]
+    heavy = np.flatnonzero(
+        (_mass(totals[:, 0, 0], logits_dimension) >= np.float32(min_node_weight)) & cuts.any(axis=(1, 2))
+    )
     stats, totals = stats[heavy], totals[heavy]
     kinds = _partitions(stats, totals, split_type)
     lefts, rights = (np.stack(sides, axis=3) for sides in zip(*kinds.values()))
     left, left_gain = _leaf(lefts, logits_dimension, float(l1), float(l2))
     right, right_gain = _leaf(rights, logits_dimension, float(l1), float(l2))
     _, whole = _leaf(totals[:, 0, 0], logits_dimension, float(l1), float(l2))
-    gains = left_gain + right_gain
+    gains = np.where(cuts[heavy][..., None], left_gain + right_gain, -np.inf)
     best = gains.reshape(len(heavy), -1).argmax(axis=1)
     dim, bucket, kind = np.unravel_index(best, gains.shape[1:])
     at = np.arange(len(heavy)), dim, bucket, kind
@@ -219,10 +239,10 @@ def _partitions(stats: np.ndarray, totals: np.ndarray, split_type: str) -> dict[
     if split_type == "equality":
         return {"EQUALITY_DEFAULT_RIGHT": (valued, totals[:, :1] - valued)}
     below = np.cumsum(valued, axis=2, dtype=np.float32)
-    above = below[:, :, -1:] - below
+    low = below + stats[:, :, -1:]
     return {
+        "INEQUALITY_DEFAULT_LEFT": (low, totals - low),
         "INEQUALITY_DEFAULT_RIGHT": (below, totals - below),
-        "INEQUALITY_DEFAULT_LEFT": (totals - above, above),
     }
 
 
@@ -241,14 +261,9 @@ def sparse_calculate_best_feature_split(
     split_type: str,
 ) -> _SPLIT_COLUMNS:
     dense = torch.zeros(tuple(stats_summary_shape.tolist()))
-    dense[tuple(stats_summary_indices.to(torch.int64).unbind(1))] = stats_summary_values
-    return calculate_best_feature_split(
-        node_id_range,
-        dense,
-        l1,
-        l2,
-        tree_complexity,
-        min_node_weight,
-        logits_dimension=logits_dimension,
-        split_type=split_type,
-    )
+    at = stats_summary_indices.to(torch.int64).unbind(1)
+    dense[at] = stats_summary_values
+    places = torch.zeros(dense.shape[:3], dtype=torch.bool)
+    places[at[:3]] = True
+    limits = l1, l2, tree_complexity, min_node_weight
+    return _best_splits(node_id_range, dense, places.numpy(), *limits, logits_dimension, split_type)

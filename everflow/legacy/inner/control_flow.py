@@ -197,17 +197,21 @@ def in_defun():
 
 
 def _get_graph(while_op, func_attr_name):
-    """The body of the function that an op names in an attribute, with its inputs and outputs."""
-    body = while_op.graph._get_function(while_op.attrs[func_attr_name].name).body()
-    body.graph.inputs, body.graph.outputs = body.inputs, body.outputs
+    """The body of the function that an op names in an attribute."""
+    return _body_graph(while_op, while_op.attrs[func_attr_name].name)
+
+
+def _body_graph(op, name):
+    """The body of a function that an op calls, with its name, inputs and outputs."""
+    body = op.graph._get_function(name).body()
+    body.graph.name, body.graph.inputs, body.graph.outputs = name, body.inputs, body.outputs
     return body.graph
 
 
 def get_func_graphs(op):
     """The bodies of the branches of an op `If`, or of a `Case`."""
     if op.type == "Case":
-        functions = (op.graph._get_function(branch.name).body() for branch in op.attrs["branches"])
-        return tuple(body.graph for body in functions)
+        return tuple(_body_graph(op, branch.name) for branch in op.attrs["branches"])
     if op.type not in ("If", "StatelessIf"):
         raise ValueError(f"{op.name} is a {op.type}, which has no branches that are functions")
     return tuple(_get_graph(op, name) for name in ("then_branch", "else_branch"))

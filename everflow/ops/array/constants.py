@@ -86,8 +86,8 @@ def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, a
 def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     if isinstance(value, TensorProto) and not graph.executes:
         return _held(graph, TensorValue(proto=value), name)
-    if graph.executes and isinstance(value, range):
-        value = list(value)
+    if graph.executes:
+        value = _plain(value)
     asked = dtype
     if graph.executes and dtype is None and isinstance(value, (list, tuple)):
         dtype = _type_of_first(value)
@@ -96,6 +96,8 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
             array, found, _ = constant_array(value, dtype, arrays=True)
         except (TypeError, ValueError) as e:
             raise refused(value, asked, e, _holds_one_kind(value)) from None
+        if asked is None and _overflows(array, value):
+            raise ValueError(f"{value!r} has numbers too large for a {found.name}: give a dtype")
         array = array if shape is None else _in_shape(array, shape, verify_shape)
         shape = array.shape
     else:
@@ -133,6 +135,11 @@ def _type_of_first(values):
     keeps its width, a whole number never does; None leaves it to the values.
     """
     leaves = nest.flatten(values)
+    if any(isinstance(x, Tensor) for x in leaves):
+        return None
+    types = {type(x) for x in leaves}
+    if (complex in types or (leaves and type(leaves[0]) is bool)) and len(types & _PYTHON_NUMBERS) > 1:
+        raise ValueError(f"{values!r} mixes kinds of numbers, so it can't become a tensor: give a dtype")
     first = leaves[0] if leaves and np.size(leaves[0]) else None
     kind = first.dtype if isinstance(first, (np.generic, np.ndarray)) else np.dtype(np.float32)
     if kind in (np.float64, np.float16):
@@ -141,6 +148,28 @@ def _type_of_first(values):
         return dtypes.complex128
     whole = all(isinstance(x, (int, np.integer)) or getattr(x, "dtype", kind).kind in "iu" for x in leaves)
     return dtypes.int32 if kind.kind in "iu" and kind.itemsize < 8 and whole else None
+
+
+def _plain(value):
+    """A value as numbers, where it is one of those that stand for them."""
+    if isinstance(value, Dimension):
+        return value.value
+    return list(value) if isinstance(value, range) else value.as_list() if isinstance(value, TensorShape) else value
+
+
+_PYTHON_NUMBERS = {bool, int, float, complex}
+
+
+def _overflows(array, value):
+    """Whether numbers of Python are too large for the type that such numbers get."""
+    if type(value) is int:
+        return not -(2**63) <= value < 2**63
+    if array.dtype != np.float32 or not isinstance(value, (float, list, tuple)) or not np.isinf(array).any():
+        return False
+    return any(type(x) is float and math.isfinite(x) and abs(x) > _FLOAT32_MAX for x in nest.flatten(value))
+
+
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def _holds_one_kind(value):

@@ -13,9 +13,12 @@ _KNOWN = (bool, int, float, complex, str, bytes, np.generic, np.ndarray)
 def refused(value, dtype, error, is_one_kind):
     """The exception for a value that `error` refused; `is_one_kind` says whether all in it is of one kind."""
     text = f"{value!r}, of {type(value)}, can't become a tensor: {error}"
-    if isinstance(error, TypeError) and dtype is not None:
+    to_text = isinstance(value, (np.ndarray, np.generic)) and dtype == dtypes.string
+    if isinstance(error, TypeError) and dtype is not None and not to_text:
         name = dtypes.as_dtype(dtype).name
         return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {_SHORT.get(name, name)}: {error}")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return ValueError(f"An array of {value.dtype} can't become a tensor: {text}")
     leaves = nest.flatten(value)
     unknown = [leaf for leaf in leaves if not isinstance(leaf, _KNOWN)]
     if isinstance(value, dict) or unknown:

@@ -408,7 +408,11 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
 
 @shape_rule("EditDistance")
 def _edit_distance_shape(op):
+    for tensor, axes in zip(op.inputs, (2, 1, 1) * 2, strict=True):
+        tensor.shape.with_rank(axes)
     first, second = known_value(op.inputs[2]), known_value(op.inputs[5])
-    if first is None or second is None or len(first) != len(second):
+    if first is None or second is None:
         return None
+    if len(first) != len(second):
+        raise ValueError(f"Sequences of {len(first)} axes can't be compared with ones of {len(second)}")
     return TensorShape([max(int(a), int(b)) for a, b in zip(first[:-1], second[:-1], strict=True)])

@@ -535,6 +535,8 @@ def zeros_like_outside_loop(op, index):
         if value.dtype == dtypes.resource:
             return array.zeros(raw.VariableShape(input=value), dtype=value._handle_data[0][0])
         return array.zeros_like(value, optimize=False)
+    if context.IsWhileContext():
+        raise through_initial_value(op)
     other_side = switch(op.inputs[0], context.pred)[1 - context.branch]
     # The zeros wait for a tensor of that side, since a control edge from the Switch itself would not choose a side.
     pivot = raw.Identity(input=other_side)
@@ -544,6 +546,14 @@ def zeros_like_outside_loop(op, index):
     shape = _shape_of(other_side)
     with control_dependencies([pivot]):
         return array.zeros(shape, dtype=value.dtype)
+
+
+def through_initial_value(op):
+    """The error where a gradient drawn in a loop's body would leave the loop by where a variable came in."""
+    return ValueError(
+        f"A gradient in the body of a while loop can't go on through {op.name!r} to the initial value of a loop variable: "
+        "ask for gradients of what the body is given, or of what is the same in all iterations."
+    )
 
 
 def control_flow_state(ordered, between, colocate):

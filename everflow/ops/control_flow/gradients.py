@@ -8,6 +8,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.control_flow.contexts import output_context, switch_ref_or_tensor
+from everflow.ops.control_flow.gradient_loops import through_initial_value
 from everflow.ops.control_flow.loops import add_back_edge
 from everflow.ops.control_flow.primitives import exit as exit_op
 from everflow.ops.control_flow.primitives import merge, switch
@@ -36,7 +37,10 @@ def _switch_grad(op, *grads):
 
 def _loop_switch_grad(op, grads):
     """A loop's switch is met twice: first from its exit, then from its body."""
-    known = _current_context().grad_state.switch_map
+    state = _current_context().grad_state
+    if state is None:
+        raise through_initial_value(op)
+    known = state.switch_map
     merged = known.get(op)
     if merged is not None:
         if grads[1] is not None:

@@ -94,3 +94,26 @@ def test_several_logits(sess, is_diagonal):
     np.testing.assert_allclose(found.left_node_contribs, [[-1 / 1.1, -2 / 1.1]], rtol=1e-5)
     np.testing.assert_allclose(found.right_node_contribs, [[3 / 1.1, -1 / 2.1]], rtol=1e-5)
     assert found.thresholds.tolist() == [0]
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_where_nothing_is_missing_the_left_is_named(sess, is_sparse):
+    """Of a sparse feature only buckets that have examples are cut, and nodes without any are left out."""
+    stats = np.zeros((2, 1, 4, 2), F)
+    stats[0, 0, 1:3] = [[0.5, 0.25], [-0.75, 0.5]]
+    settings = {"l1": 0.0, "l2": 0.0, "tree_complexity": 0.0, "min_node_weight": 0.0, "logits_dimension": 1}
+    if is_sparse:
+        places = np.argwhere(stats).astype(np.int32)
+        found = raw_ops.BoostedTreesSparseCalculateBestFeatureSplit(
+            node_id_range=[0, 2],
+            stats_summary_indices=places,
+            stats_summary_values=stats[stats != 0],
+            stats_summary_shape=stats.shape,
+            **settings,
+        )
+    else:
+        found = raw_ops.BoostedTreesCalculateBestFeatureSplit(node_id_range=[0, 2], stats_summary=stats, **settings)
+    nodes, _, _, buckets, left, right, kinds = sess.run(found)
+    assert nodes.tolist() == ([0] if is_sparse else [0, 1])
+    assert (buckets[0], left[0, 0], right[0, 0]) == (1, -2.0, 1.5)
+    assert set(kinds.tolist()) == {b"INEQUALITY_DEFAULT_LEFT"}

@@ -168,3 +168,19 @@ def test_a_large_shape_is_no_tensor_of_int32():
     assert tf.convert_to_tensor(shape).dtype == tf.int64
     with pytest.raises(ValueError):
         tf.convert_to_tensor(shape, dtype=tf.int32)
+
+
+@pytest.mark.parametrize(
+    "values", [[True, 1], [True, 1.0], [1, 1j], [1j, True], 1e40, [1.0, -1e40], 2**63, np.array([1, None], object)]
+)
+def test_numbers_that_no_one_type_holds_are_refused_when_executing_eagerly(values):
+    with eager_mode(), pytest.raises(ValueError):
+        tf.constant(values)
+
+
+def test_what_stands_for_numbers_when_executing_eagerly():
+    with eager_mode():
+        assert tf.constant(tf.TensorShape([1, 2])).numpy().tolist() == [1, 2]
+        assert tf.constant(tf.Dimension(3)).numpy() == 3
+        assert tf.constant([1, 2], tf.quint8).numpy().tolist() == [1, 2]
+        assert np.isinf(tf.constant(float("inf")).numpy())

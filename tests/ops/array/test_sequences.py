@@ -59,3 +59,12 @@ def test_edit_distances():
     meant = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "c", "d"], [3, 2])
     assert run(tf.edit_distance(said, meant)).tolist() == [1.0, 0.5, 0.0]
     assert run(tf.edit_distance(said, meant, normalize=False)).tolist() == [1.0, 1.0, 0.0]
+
+
+def test_sequences_that_are_compared_have_a_batch_and_as_many_axes():
+    one = tf.SparseTensor([[0]], [1], [1])
+    two = tf.SparseTensor([[0, 0]], [1], [1, 1])
+    with pytest.raises(ValueError, match="axes"):
+        tf.edit_distance(one, two)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="two axes"):
+        run(tf.edit_distance(one, one))

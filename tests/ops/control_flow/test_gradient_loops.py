@@ -85,3 +85,9 @@ def test_one_backward_loop_for_each_forward_one():
         assert len(conditions) == 2
         stacks = [op for op in graph.get_operations() if op.type == "StackV2"]
         assert len(stacks) == 2  # y and z of each round; x is the same in all
+
+
+@pytest.mark.parametrize("inner", [lambda x, y: y * x, lambda x, y: tf.cond(y > 0.0, lambda: y * x, lambda: x)])
+def test_a_gradient_inside_a_body_ends_where_the_variables_come_in(sess, x, inner):
+    with pytest.raises(ValueError, match="initial value of a loop variable"):
+        loop(lambda i, y: [tf.gradients(inner(x, y), x)[0]], x)
