@@ -60,6 +60,8 @@ _begun_by: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 def _beginning(handle):
     """The op that began a list, or another one where that can't be told."""
     op, passed = handle.op, []
+    if op.type == "TensorListPopBack" and handle.value_index:
+        return op  # an element, which is a list itself
     while (known := _begun_by.get(op, _unknown)()) is None:
         outside = _captured(op) if op.type == "Placeholder" else None
         if outside is None and op.type not in _HANDING_ON:
