@@ -186,7 +186,9 @@ def _joined_shapes(element):
 
 def _element_shape(tensor):
     known = known_value(tensor)
-    if known is None or known.ndim == 0:
+    if known is None:
+        return TensorShape([None] * length if (length := tensor.shape.rank and tensor.shape.size(0)) else None)
+    if known.ndim == 0:
         return TensorShape(None)
     return TensorShape([None if d < 0 else int(d) for d in known])
 
