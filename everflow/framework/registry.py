@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from everflow.framework import op_defs
+from everflow.framework import input_ranks, op_defs
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape, as_shape
@@ -207,10 +207,9 @@ def _what_differs(message: str) -> str:
 def inferred_shapes(op: Operation) -> Any:
     """What the rule of an op's type says of the shapes of its outputs; ValueError where the inputs' don't fit."""
     rule = find_shape_rule(op._type)
-    if rule is None:
-        return None
     try:
-        return rule(op)
+        input_ranks.check(op)
+        return None if rule is None else rule(op)
     except (ValueError, InvalidArgumentError) as e:
         message = e.message if isinstance(e, InvalidArgumentError) else str(e)
         inputs = ", ".join(

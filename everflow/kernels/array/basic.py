@@ -384,7 +384,10 @@ def unpack(value: AnyTensor, *, axis: int, num: int) -> list[AnyTensor]:
     axis = wrap_axis(axis, value.ndim, "axis = {axis} not in [{low}, {rank})")
     if value.shape[axis] != num:
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {bracketed(value.shape)}")
-    return [np.asarray(v, object) for v in np.moveaxis(value, axis, 0)] if is_text(value) else list(value.unbind(axis))
+    if not is_text(value):
+        return list(value.unbind(axis))
+    parts = [np.asarray(v, object) for v in np.moveaxis(value, axis, 0)]
+    return [p if p.ndim or isinstance(p.item(), bytes | str) else p.item() for p in parts]  # a list is itself
 
 
 @kernel("Split", result=view(1))

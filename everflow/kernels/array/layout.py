@@ -76,6 +76,8 @@ def pad(input: AnyTensor, paddings: torch.Tensor) -> AnyTensor:
 
 @kernel("PadV2", result=same(0))
 def pad_v2(input: AnyTensor, paddings: torch.Tensor, constant_values: AnyTensor) -> AnyTensor:
+    if constant_values.ndim:
+        raise invalid(f"constant_values must be a scalar, but has shape {bracketed(constant_values.shape)}")
     return _pad_with(input, paddings, constant_values[()] if is_text(input) else constant_values)
 
 

@@ -54,7 +54,7 @@ def _lower_pad(x: Value, paddings: np.ndarray) -> Value | None:
 
 @lowers("PadV2", known=(1,))
 def _lower_pad_v2(x: Value, paddings: np.ndarray, value: Value) -> Value | None:
-    return padded(x, paddings, value)
+    return None if value.shape else padded(x, paddings, value)
 
 
 def padded(x: Value, paddings: np.ndarray, value: Value) -> Value | None:

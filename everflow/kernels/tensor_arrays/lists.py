@@ -34,17 +34,25 @@ _taking_over = renewed(threading.Lock())
 class TensorList:
     """A list of tensors that stays as it is, whatever is made from it.
 
-    `sizes` are those of an element as far as known, None for any; `most` is how many it may have, None for any number.
+    `sizes` are those of an element as far as known, None for any; `most` is how many it may have, None for any number;
+    `element_dtype` is the elements' where that was said.
     """
 
-    __slots__ = ("_items", "_newer", "_undo", "length", "most", "sizes")
+    __slots__ = ("_items", "_newer", "_undo", "element_dtype", "length", "most", "sizes")
 
-    def __init__(self, items: Iterable[Value] = (), sizes: list[int] | None = None, most: int | None = None) -> None:
+    def __init__(
+        self,
+        items: Iterable[Value] = (),
+        sizes: list[int] | None = None,
+        most: int | None = None,
+        dtype: DType | None = None,
+    ) -> None:
         held = items if isinstance(items, list) else list(items)
         self._items: list[Value] | None = held
         self.length = len(held)
         self.sizes = sizes
         self.most = most
+        self.element_dtype = dtype
         # Once another list has taken over the elements: that list, and which range of it stands for which elements
         # here.
         self._newer: Any = None
@@ -89,7 +97,7 @@ class TensorList:
             owned = self._owned()
             before = owned[start:end]
             owned[start:end] = items
-            made = TensorList(owned, self.sizes, self.most)
+            made = TensorList(owned, self.sizes, self.most, self.element_dtype)
             self._items, self._newer, self._undo = None, made, (start, start + len(items), before)
             return made
 
@@ -98,11 +106,12 @@ class TensorList:
             raise InvalidArgumentError(
                 None, None, f"Trying to add two lists of tensors of different lengths: {self.length}, {other.length}"
             )
-        return TensorList((b if a is None else a if b is None else a + b for a, b in zip(self, other)), self.sizes)
+        summed = (b if a is None else a if b is None else a + b for a, b in zip(self, other))
+        return TensorList(summed, self.sizes, dtype=self.element_dtype)
 
     def zeros(self) -> TensorList:
         """A list as long as this one, of zeros."""
-        return TensorList((None if x is None else zeros_like(x) for x in self), self.sizes)
+        return TensorList((None if x is None else zeros_like(x) for x in self), self.sizes, dtype=self.element_dtype)
 
     @property
     def shape(self) -> torch.Size:
@@ -111,6 +120,12 @@ class TensorList:
 
 def _error(text: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, text)
+
+
+def _agree(input_list: TensorList, dtype: DType) -> None:
+    """Elements of a list are taken as what they are."""
+    if input_list.element_dtype is not None and input_list.element_dtype is not dtype:
+        raise _error(f"Invalid data types; op elements {dtype.name} but list elements {input_list.element_dtype.name}")
 
 
 def _sizes(shape: torch.Tensor) -> list[int] | None:
@@ -171,18 +186,21 @@ def _rows(tensor: AnyTensor) -> list[AnyTensor]:
 
 
 @fresh("EmptyTensorList")
-def empty_tensor_list(element_shape: torch.Tensor, max_num_elements: torch.Tensor) -> TensorList:
+def empty_tensor_list(
+    element_shape: torch.Tensor, max_num_elements: torch.Tensor, *, element_dtype: DType
+) -> TensorList:
     most = int(max_num_elements)
-    return TensorList(sizes=_sizes(element_shape), most=None if most < 0 else most)
+    return TensorList(sizes=_sizes(element_shape), most=None if most < 0 else most, dtype=element_dtype)
 
 
 @fresh("TensorListReserve")
-def tensor_list_reserve(element_shape: torch.Tensor, num_elements: torch.Tensor) -> TensorList:
-    return TensorList([None] * int(num_elements), _sizes(element_shape))
+def tensor_list_reserve(element_shape: torch.Tensor, num_elements: torch.Tensor, *, element_dtype: DType) -> TensorList:
+    return TensorList([None] * int(num_elements), _sizes(element_shape), dtype=element_dtype)
 
 
 @kernel("TensorListPushBack", result=same(0, 1))
-def tensor_list_push_back(input_handle: TensorList, tensor: Value) -> TensorList:
+def tensor_list_push_back(input_handle: TensorList, tensor: Value, *, element_dtype: DType) -> TensorList:
+    _agree(input_handle, element_dtype)
     if input_handle.length == input_handle.most:
         raise _error(
             f"Tried to push item into a full list: list size: {input_handle.length} max_num_elements: {input_handle.most}"
@@ -199,12 +217,15 @@ def tensor_list_push_back(input_handle: TensorList, tensor: Value) -> TensorList
 
 
 @kernel("TensorListPushBackBatch", result=same(0, 1))
-def tensor_list_push_back_batch(input_handles: np.ndarray, tensor: AnyTensor) -> np.ndarray:
+def tensor_list_push_back_batch(input_handles: np.ndarray, tensor: AnyTensor, *, element_dtype: DType) -> np.ndarray:
     """A row of a tensor pushed to each of many lists."""
     if len(input_handles) != len(tensor):
         raise _error(f"{len(input_handles)} lists want as many rows, not {len(tensor)}")
     longer = np.empty(len(input_handles), object)
-    longer[:] = [tensor_list_push_back(*each) for each in zip(input_handles, _rows(tensor), strict=True)]
+    longer[:] = [
+        tensor_list_push_back(each, row, element_dtype=element_dtype)
+        for each, row in zip(input_handles, _rows(tensor), strict=True)
+    ]
     return longer
 
 
@@ -215,9 +236,12 @@ def tensor_list_pop_back(
     end = input_handle.length
     if not end:
         raise _error("Trying to pop from an empty list.")
+    _agree(input_handle, element_dtype)
     last = input_handle[end - 1]
     if last is None:
-        last = _blank(input_handle, input_handle.sizes, element_dtype)
+        last = _blank(input_handle, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
+    else:
+        _fit(list(last.shape), _sizes(element_shape))
     return input_handle.replaced(end - 1, end, []), last
 
 
@@ -231,8 +255,12 @@ def tensor_list_resize(input_handle: TensorList, size: torch.Tensor) -> TensorLi
 
 
 @kernel("TensorListConcatLists", result=same(0, 1))
-def tensor_list_concat_lists(input_a: TensorList, input_b: TensorList) -> TensorList:
-    return TensorList([*input_a, *input_b], input_a.sizes)
+def tensor_list_concat_lists(input_a: TensorList, input_b: TensorList, *, element_dtype: DType) -> TensorList:
+    for each in (input_a, input_b):
+        if not isinstance(each, TensorList):
+            raise _error("Only a list can be concatenated to a list, not many of them")
+        _agree(each, element_dtype)
+    return TensorList([*input_a, *input_b], input_a.sizes, dtype=element_dtype)
 
 
 # --- looking -------------------------------------------------------------------------------------
@@ -252,6 +280,7 @@ def tensor_list_element_shape(input_handle: TensorList, *, shape_type: DType) ->
 def tensor_list_get_item(
     input_handle: TensorList, index: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
 ) -> Value:
+    _agree(input_handle, element_dtype)
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to access element {int(index)} in a list with {input_handle.length} elements.")
     item = input_handle[int(index)]
@@ -264,6 +293,7 @@ def tensor_list_get_item(
 def tensor_list_stack(
     input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType, num_elements: int
 ) -> AnyTensor:
+    _agree(input_handle, element_dtype)
     if num_elements >= 0 and input_handle.length != num_elements:
         raise _error(
             f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements."
@@ -276,6 +306,7 @@ def tensor_list_stack(
 def tensor_list_gather(
     input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
 ) -> AnyTensor:
+    _agree(input_handle, element_dtype)
     for index in indices.tolist():
         if not 0 <= index < input_handle.length:
             raise _error(f"Index {index} out of range; list only has {input_handle.length} elements.")
@@ -289,6 +320,7 @@ def _joined(
     input_list: TensorList, sizes: list[int] | None, leading: list[Any], dtype: DType
 ) -> tuple[AnyTensor, torch.Tensor]:
     """All elements one after the other along their first axis, and how long each is."""
+    _agree(input_list, dtype)
     items = input_list.items()
     for i, item in enumerate(items):
         if item is None and i < len(leading):
@@ -301,6 +333,9 @@ def _joined(
     if not items:
         rest = (_fit(sizes, input_list.sizes) or [-1, -1])[1:]
         return _stacked([], rest, dtype), lengths
+    if any(not item.ndim for item in items) or len({tuple(item.shape[1:]) for item in items}) > 1:
+        shapes = ", ".join(shape_text(item.shape) for item in items)
+        raise _error(f"Tried to concat tensors whose shapes differ behind their first axis: {shapes}")
     return (torch.cat(items) if isinstance(items[0], torch.Tensor) else np.concatenate(items)), lengths
 
 
@@ -323,12 +358,19 @@ def tensor_list_concat_v2(
 
 
 @kernel("TensorListFromTensor", result=same(0))
-def tensor_list_from_tensor(tensor: torch.Tensor, element_shape: torch.Tensor) -> TensorList:
-    return TensorList(_rows(tensor), _sizes(element_shape))
+def tensor_list_from_tensor(tensor: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType) -> TensorList:
+    if not tensor.ndim:
+        raise _error("Tensor must be at least a vector, but saw shape: []")
+    _fit(_sizes(element_shape), list(tensor.shape[1:]))
+    return TensorList(_rows(tensor), _sizes(element_shape), dtype=element_dtype)
 
 
 @kernel("TensorListSplit", result=same(0))
-def tensor_list_split(tensor: torch.Tensor, element_shape: torch.Tensor, lengths: torch.Tensor) -> TensorList:
+def tensor_list_split(
+    tensor: torch.Tensor, element_shape: torch.Tensor, lengths: torch.Tensor, *, element_dtype: DType
+) -> TensorList:
+    if lengths.ndim != 1:
+        raise _error(f"Expected lengths to be a vector, received shape: {shape_text(lengths.shape)}")
     items, begin = [], 0
     for length in lengths.tolist():
         if length < 0:
@@ -339,11 +381,16 @@ def tensor_list_split(tensor: torch.Tensor, element_shape: torch.Tensor, lengths
         begin += length
     if begin != len(tensor):
         raise _error(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {begin}")
-    return TensorList(items, _sizes(element_shape))
+    for item in items:
+        _fit(_sizes(element_shape), list(item.shape))
+    return TensorList(items, _sizes(element_shape), dtype=element_dtype)
 
 
 @kernel("TensorListSetItem", result=same(0, 2))
-def tensor_list_set_item(input_handle: TensorList, index: torch.Tensor, item: torch.Tensor) -> TensorList:
+def tensor_list_set_item(
+    input_handle: TensorList, index: torch.Tensor, item: torch.Tensor, *, element_dtype: DType
+) -> TensorList:
+    _agree(input_handle, element_dtype)
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to modify element {int(index)} in a list with {input_handle.length} elements.")
     return input_handle.replaced(int(index), int(index) + 1, [item])
@@ -361,23 +408,32 @@ def _scattered(items: list[torch.Tensor | None], tensor: torch.Tensor, indices: 
 
 
 @kernel("TensorListScatter", result=same(0))
-def tensor_list_scatter(tensor: torch.Tensor, indices: torch.Tensor, element_shape: torch.Tensor) -> TensorList:
-    return TensorList(_scattered([], tensor, indices), _sizes(element_shape))
+def tensor_list_scatter(
+    tensor: torch.Tensor, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
+) -> TensorList:
+    return TensorList(_scattered([], tensor, indices), _sizes(element_shape), dtype=element_dtype)
 
 
 @kernel("TensorListScatterV2", result=same(0))
 def tensor_list_scatter_v2(
-    tensor: torch.Tensor, indices: torch.Tensor, element_shape: torch.Tensor, num_elements: torch.Tensor
+    tensor: torch.Tensor,
+    indices: torch.Tensor,
+    element_shape: torch.Tensor,
+    num_elements: torch.Tensor,
+    *,
+    element_dtype: DType,
 ) -> TensorList:
     count = int(num_elements)
     items = _scattered([None] * max(count, 0), tensor, indices)
     if count >= 0 and len(items) > count:
         raise _error(f"TensorListScatter: Trying to scatter at index {int(indices.max())} in list with size {count}")
-    return TensorList(items, _sizes(element_shape))
+    return TensorList(items, _sizes(element_shape), dtype=element_dtype)
 
 
 @kernel("TensorListScatterIntoExistingList", result=same(0, 1))
 def tensor_list_scatter_into_existing_list(
-    input_handle: TensorList, tensor: torch.Tensor, indices: torch.Tensor
+    input_handle: TensorList, tensor: torch.Tensor, indices: torch.Tensor, *, element_dtype: DType
 ) -> TensorList:
-    return TensorList(_scattered(input_handle.items(), tensor, indices), input_handle.sizes)
+    _agree(input_handle, element_dtype)
+    scattered = _scattered(input_handle.items(), tensor, indices)
+    return TensorList(scattered, input_handle.sizes, dtype=input_handle.element_dtype)

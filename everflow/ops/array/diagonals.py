@@ -200,9 +200,6 @@ def _matrix_set_diag_shape(op):
 
 @shape_rule("MatrixBandPart", "BatchMatrixBandPart")
 def _matrix_band_part_shape(op):
-    for t in op.inputs[1:]:
-        if t.shape.rank not in (None, 0):
-            raise ValueError(f"Shape must be rank 0 but is rank {t.shape.rank}")
     return op.inputs[0].shape
 
 

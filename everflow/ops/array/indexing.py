@@ -366,10 +366,10 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 @shape_rule("OneHot")
 def _one_hot_shape(op):
-    source, axis, depth = op.inputs[0].shape, op.attrs["axis"], known_int(op.inputs[1])
-    for t in op.inputs[1:]:
-        if t.shape.rank not in (None, 0):
-            raise ValueError(f"Shape must be rank 0 but is rank {t.shape.rank}")
+    source, axis = op.inputs[0].shape, op.attrs["axis"]
+    if known_value(op.inputs[1]) is not None:
+        op.inputs[1].shape.with_rank(0)
+    depth = known_int(op.inputs[1])
     if axis < -1:
         raise ValueError("axis must be >= -1")
     if depth is not None and depth < 0:

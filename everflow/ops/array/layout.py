@@ -104,8 +104,6 @@ def _resized_by_paddings(op, sign):
 
 @shape_rule("Pad", "PadV2", "MirrorPad")
 def _pad_shape(op):
-    if op.type == "PadV2" and op.inputs[2].shape.rank not in (None, 0):
-        raise ValueError(f"Shape must be rank 0 but is rank {op.inputs[2].shape.rank}")
     return _resized_by_paddings(op, 1)
 
 

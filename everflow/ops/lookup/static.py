@@ -381,7 +381,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
     Args:
         initializer: What fills it, with int64 values.
         num_oov_buckets: How many buckets other keys are spread over.
-        lookup_key_dtype: The type of the keys that are looked up.
+        lookup_key_dtype: The type of the keys that are looked up; without an initializer they are strings.
         name: The name of the operation in the graph.
 
     Example:
@@ -404,7 +404,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
                 raise TypeError(f"Invalid key dtype, expected integer but got {initializer.key_dtype!s}.")
             table = self._table_class(initializer, default_value=-1, name=name)
         else:
-            table = None
+            table, lookup_key_dtype = None, dtypes.string
         super().__init__(table, num_oov_buckets, key_dtype=lookup_key_dtype, name=name)
 
     _table_class = StaticHashTable
@@ -519,6 +519,19 @@ def _export_shape(op):
     if table.type not in _TABLES_OF_SCALAR_KEYS:
         return [unknown, unknown]
     return [vector, unknown if table.type.startswith("MutableHashTableOfTensors") else vector]
+
+
+@shape_rule("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
+def _one_filename(op):
+    op.inputs[1].shape.with_rank(0)
+    return []
+
+
+@shape_rule("InitializeTable", "InitializeTableV2")
+def _as_many_values_as_keys(op):
+    _, keys, values = op.inputs
+    keys.shape.with_rank(1).merge_with(values.shape)
+    return []
 
 
 not_differentiable(

@@ -17,6 +17,7 @@ from everflow.ops.array import constants
 from everflow.ops.array.ragged_rows import ragged_form, takes_ragged
 from everflow.ops.math import elementwise
 from everflow.ops.math import matrix as math_matrix
+from everflow.ops.shape_rules import attribute_shape
 
 # Op types whose result has the shape that their two inputs broadcast to.
 _BROADCAST: list[str] = []
@@ -613,7 +614,10 @@ def _equality_shape(op):
     return broadcast(a, b)
 
 
-@shape_rule("AddN", "AccumulateNV2")
+shape_rule("AccumulateNV2", "FakeParam")(attribute_shape)
+
+
+@shape_rule("AddN")
 def _add_n_shape(op):
     shape = op.inputs[-1].shape
     for tensor in reversed(op.inputs[:-1]):

@@ -53,13 +53,20 @@ def nth_element(input, n, reverse=False, name=None):
     return raw.NthElement(input=input, n=n, reverse=reverse, name=name)
 
 
+def _known_scalar(tensor):
+    """The value of a tensor that is to be a scalar, None where only the run tells: it tells of other shapes, too."""
+    value = known_value(tensor)
+    if value is not None:
+        tensor.shape.with_rank(0)
+    return value
+
+
 @shape_rule("TopK", "TopKV2")
 def _top_k_shape(op):
     if op.type == "TopK":
         k = op.attrs["k"]
     else:
-        op.inputs[1].shape.with_rank(0)
-        k = known_value(op.inputs[1])
+        k = _known_scalar(op.inputs[1])
     shape = op.inputs[0].shape.with_rank_at_least(1)
     if k is not None:
         k = int(k)
@@ -83,8 +90,7 @@ def _in_top_k_shape(op):
 @shape_rule("NthElement")
 def _nth_element_shape(op):
     shape = op.inputs[0].shape.with_rank_at_least(1)
-    op.inputs[1].shape.with_rank(0)
-    n = known_value(op.inputs[1])
+    n = _known_scalar(op.inputs[1])
     if n is not None and n < 0:
         raise ValueError(f"n must not be negative, but is {int(n)}")
     if shape.rank is None:

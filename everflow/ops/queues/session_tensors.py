@@ -125,5 +125,5 @@ def _device_of(handle) -> str:
     return text.rpartition(";")[2]
 
 
-shape_rule("GetSessionHandle")(scalar_output)
+shape_rule("GetSessionHandle", "GetSessionHandleV2")(scalar_output)
 not_differentiable("GetSessionHandle", "GetSessionHandleV2", "GetSessionTensor", "DeleteSessionTensor")

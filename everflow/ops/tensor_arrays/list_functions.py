@@ -10,7 +10,7 @@ from everflow.ops import array
 from everflow.ops.tensor_arrays.lists import element_shape_argument
 
 
-def _shape(given):
+def _build_element_shape(given):
     """The argument of an op for a shape, part of it (None or -1 for what isn't known), None or a tensor."""
     if isinstance(given, Tensor):
         return given
@@ -24,7 +24,7 @@ def _shape(given):
 def empty_tensor_list(element_shape, element_dtype, max_num_elements=None, name=None):
     """A list without elements, of at most so many."""
     return raw.EmptyTensorList(
-        element_shape=_shape(element_shape),
+        element_shape=_build_element_shape(element_shape),
         max_num_elements=-1 if max_num_elements is None else max_num_elements,
         element_dtype=element_dtype,
         name=name,
@@ -34,13 +34,16 @@ def empty_tensor_list(element_shape, element_dtype, max_num_elements=None, name=
 def tensor_list_reserve(element_shape, num_elements, element_dtype, name=None):
     """A list of so many elements without values."""
     return raw.TensorListReserve(
-        element_shape=_shape(element_shape), num_elements=num_elements, element_dtype=element_dtype, name=name
+        element_shape=_build_element_shape(element_shape),
+        num_elements=num_elements,
+        element_dtype=element_dtype,
+        name=name,
     )
 
 
 def tensor_list_from_tensor(tensor, element_shape, name=None):
     """The rows of a tensor as a list."""
-    return raw.TensorListFromTensor(tensor=tensor, element_shape=_shape(element_shape), name=name)
+    return raw.TensorListFromTensor(tensor=tensor, element_shape=_build_element_shape(element_shape), name=name)
 
 
 def tensor_list_get_item(input_handle, index, element_dtype, element_shape=None, name=None):
@@ -48,7 +51,7 @@ def tensor_list_get_item(input_handle, index, element_dtype, element_shape=None,
     return raw.TensorListGetItem(
         input_handle=input_handle,
         index=index,
-        element_shape=_shape(element_shape),
+        element_shape=_build_element_shape(element_shape),
         element_dtype=element_dtype,
         name=name,
     )
@@ -64,7 +67,7 @@ def tensor_list_gather(input_handle, indices, element_dtype, element_shape=None,
     return raw.TensorListGather(
         input_handle=input_handle,
         indices=indices,
-        element_shape=_shape(element_shape),
+        element_shape=_build_element_shape(element_shape),
         element_dtype=element_dtype,
         name=name,
     )
@@ -77,7 +80,7 @@ def tensor_list_scatter(tensor, indices, element_shape=None, input_handle=None, 
             input_handle=input_handle, tensor=tensor, indices=indices, name=name
         )
     return raw.TensorListScatterV2(
-        tensor=tensor, indices=indices, element_shape=_shape(element_shape), num_elements=-1, name=name
+        tensor=tensor, indices=indices, element_shape=_build_element_shape(element_shape), num_elements=-1, name=name
     )
 
 
@@ -85,7 +88,7 @@ def tensor_list_stack(input_handle, element_dtype, num_elements=-1, element_shap
     """All elements as one tensor."""
     return raw.TensorListStack(
         input_handle=input_handle,
-        element_shape=_shape(element_shape),
+        element_shape=_build_element_shape(element_shape),
         element_dtype=element_dtype,
         num_elements=num_elements,
         name=name,
@@ -97,7 +100,7 @@ def tensor_list_concat(input_handle, element_dtype, element_shape=None, name=Non
     return raw.TensorListConcatV2(
         input_handle=input_handle,
         element_dtype=element_dtype,
-        element_shape=_shape(element_shape),
+        element_shape=_build_element_shape(element_shape),
         leading_dims=array.constant([], dtypes.int64),
         name=name,
     )[0]
@@ -105,7 +108,9 @@ def tensor_list_concat(input_handle, element_dtype, element_shape=None, name=Non
 
 def tensor_list_split(tensor, element_shape, lengths, name=None):
     """Parts of these lengths of a tensor as a list."""
-    return raw.TensorListSplit(tensor=tensor, element_shape=_shape(element_shape), lengths=lengths, name=name)
+    return raw.TensorListSplit(
+        tensor=tensor, element_shape=_build_element_shape(element_shape), lengths=lengths, name=name
+    )
 
 
 def tensor_list_set_item(input_handle, index, item, resize_if_index_out_of_bounds=False, name=None):

@@ -60,6 +60,8 @@ _begun_by: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 def _beginning(handle):
     """The op that began a list, or another one where that can't be told."""
     op, passed = handle.op, []
+    if op.type == "TensorListPopBack" and handle.value_index:
+        return op  # an element, which is a list itself
     while (known := _begun_by.get(op, _unknown)()) is None:
         outside = _captured(op) if op.type == "Placeholder" else None
         if outside is None and op.type not in _HANDING_ON:
@@ -184,7 +186,9 @@ def _joined_shapes(element):
 
 def _element_shape(tensor):
     known = known_value(tensor)
-    if known is None or known.ndim == 0:
+    if known is None:
+        return TensorShape([None] * length if (length := tensor.shape.rank and tensor.shape.size(0)) else None)
+    if known.ndim == 0:
         return TensorShape(None)
     return TensorShape([None if d < 0 else int(d) for d in known])
 

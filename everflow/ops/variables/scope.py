@@ -405,36 +405,37 @@ def get_local_variable(
     )
 
 
-@contextlib.contextmanager
-def _entered(name_or_scope, reuse, overrides, old_name_scope):
-    """Make a scope the current one, without a name scope."""
-    scopes = _scopes()
-    outer = scopes.current
-    restore = None
-    if isinstance(name_or_scope, VariableScope):
-        base, name = name_or_scope, name_or_scope.name
-        reuse = reuse or base.reuse
-        restore = scopes.remember(name)
-    else:
-        base = outer
-        name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
-        reuse = reuse or outer.reuse
-    scopes.open_variable_scope(name)
-    settings = {key: getattr(base, key) if overrides[key] is None else overrides[key] for key in _OVERRIDES}
-    if overrides["custom_getter"] is not None:
-        settings["custom_getter"] = _nested_getters(overrides["custom_getter"], base.custom_getter)
-    if not isinstance(name_or_scope, VariableScope):
-        settings["constraint"] = overrides["constraint"]  # scopes inside don't take it over
-    scopes.current = inner = VariableScope(reuse, name=name, name_scope=old_name_scope, **settings)
-    try:
-        yield inner
-    finally:
-        if scopes.current is not inner:
+class _Entered:
+    """A scope made the current one, without a name scope. It stays so until it is left, even where nobody holds this."""
+
+    def __init__(self, name_or_scope, reuse, overrides, old_name_scope):
+        self._scopes = scopes = _scopes()
+        self._outer = outer = scopes.current
+        self._restore = None
+        if isinstance(name_or_scope, VariableScope):
+            base, name = name_or_scope, name_or_scope.name
+            reuse = reuse or base.reuse
+            self._restore = scopes.remember(name)
+        else:
+            base = outer
+            name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
+            reuse = reuse or outer.reuse
+        scopes.open_variable_scope(name)
+        settings = {key: getattr(base, key) if overrides[key] is None else overrides[key] for key in _OVERRIDES}
+        if overrides["custom_getter"] is not None:
+            settings["custom_getter"] = _nested_getters(overrides["custom_getter"], base.custom_getter)
+        if not isinstance(name_or_scope, VariableScope):
+            settings["constraint"] = overrides["constraint"]  # scopes inside don't take it over
+        scopes.current = self.scope = VariableScope(reuse, name=name, name_scope=old_name_scope, **settings)
+
+    def leave(self):
+        """Make the scope around it the current one again; an error, and nothing else, where one inside isn't left."""
+        if self._scopes.current is not self.scope:
             raise RuntimeError("Improper nesting of variable_scope.")
-        scopes.close_variable_subscopes(name)
-        if restore is not None:
-            restore()
-        scopes.current = outer
+        self._scopes.close_variable_subscopes(self.scope.name)
+        if self._restore is not None:
+            self._restore()
+        self._scopes.current = self._outer
 
 
 def _unique_scope_name(prefix):
@@ -521,40 +522,35 @@ class variable_scope:
         }
         self._auxiliary_name_scope = auxiliary_name_scope
         self._graph = graph_from_inputs(self._values)
-        self._stack = None
+        self._entered = self._around = None
 
     def __enter__(self):
         if self._graph.building_function and not get_default_graph().building_function:
             self._graph = get_default_graph()
-        stack = contextlib.ExitStack()
-        try:
+        with contextlib.ExitStack() as stack:
             stack.enter_context(self._graph.as_default())
-            scope = stack.enter_context(self._scope(stack))
-        except BaseException:
-            stack.close()
-            raise
-        self._stack = stack
-        return scope
+            self._entered = self._enter(stack)
+            self._around = stack.pop_all()
+        return self._entered.scope
 
     def __exit__(self, *exc):
-        stack, self._stack = self._stack, None
-        stack.__exit__(*exc)
-        return False
+        self._entered.leave()
+        self._around.__exit__(*exc)
 
-    def _scope(self, stack):
+    def _enter(self, stack):
         given = self._name_or_scope
         if given is None:
             if self._reuse:
                 raise ValueError("reuse=True wants a name_or_scope: a scope of its own has nothing to reuse")
             opened = self._open_name_scope(stack, self._default_name)
-            return _entered(_unique_scope_name(self._default_name), None, self._overrides, opened)
+            return _Entered(_unique_scope_name(self._default_name), None, self._overrides, opened)
         if not isinstance(given, (str, VariableScope)):
             raise TypeError(f"name_or_scope must be a name or a VariableScope, not {given!r}")
         if isinstance(given, VariableScope):
             self._open_name_scope(stack, given.name.split("/")[-1])
-            return _entered(given, self._reuse, self._overrides, given.original_name_scope)
+            return _Entered(given, self._reuse, self._overrides, given.original_name_scope)
         opened = self._open_name_scope(stack, given)
-        return _entered(given, self._reuse, self._overrides, opened)
+        return _Entered(given, self._reuse, self._overrides, opened)
 
     def _open_name_scope(self, stack, name):
         """Open the name scope that goes with the scope, and say what it is called."""

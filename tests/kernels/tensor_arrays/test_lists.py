@@ -5,6 +5,7 @@ import random
 import pytest
 
 import everflow as tf
+from everflow.eager.graph import EagerGraph
 from everflow.framework import raw_ops as raw
 from everflow.kernels.tensor_arrays.lists import TensorList
 
@@ -76,3 +77,41 @@ def test_a_gather_knows_a_blank_element_by_its_fellows_only():
         assert gather([0, 2]) == [[0.0, 0.0], [1.0, 2.0]]
         with pytest.raises(tf.errors.InvalidArgumentError):
             gather([0, 1])
+
+
+def test_elements_are_taken_as_what_they_are():
+    numbers = lambda: tf.raw_ops.TensorListFromTensor(tensor=[1.0, 2.0], element_shape=tf.constant([], tf.int32))  # noqa: E731
+    whole = lambda: tf.raw_ops.TensorListFromTensor(tensor=[1, 2], element_shape=tf.constant([], tf.int32))  # noqa: E731
+    wrong = [
+        lambda: tf.raw_ops.TensorListConcatLists(input_a=numbers(), input_b=whole(), element_dtype=tf.float32),
+        lambda: tf.raw_ops.TensorListPushBack(input_handle=numbers(), tensor=1),
+        lambda: tf.raw_ops.TensorListPopBack(input_handle=numbers(), element_shape=[2], element_dtype=tf.float32),
+        lambda: tf.raw_ops.TensorListFromTensor(tensor=1.0, element_shape=-1),
+        lambda: tf.raw_ops.TensorListSplit(tensor=[1.0, 2.0], element_shape=[1], lengths=[2]),
+        lambda: tf.raw_ops.TensorListSplit(tensor=[1.0, 2.0], element_shape=-1, lengths=[[2]]),
+        lambda: tf.raw_ops.TensorListConcatLists(
+            input_a=numbers(), input_b=tf.stack([numbers(), numbers()]), element_dtype=tf.float32
+        ),
+    ]
+    with EagerGraph().as_default():
+        for ask in wrong:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                ask()
+
+
+def test_lists_of_lists():
+    with tf.Graph().as_default(), tf.Session() as session:
+        inner = tf.raw_ops.TensorListFromTensor(tensor=[1.0, 2.0], element_shape=tf.constant([], tf.int32))
+        first, _ = tf.unstack(tf.stack([inner, inner]))
+        stack = lambda handle: tf.raw_ops.TensorListStack(  # noqa: E731
+            input_handle=handle, element_shape=tf.constant([], tf.int32), element_dtype=tf.float32
+        )
+        assert session.run(stack(first)).tolist() == [1, 2]
+        outer = tf.raw_ops.EmptyTensorList(
+            element_shape=tf.constant([], tf.int32), max_num_elements=-1, element_dtype=tf.variant
+        )
+        outer = tf.raw_ops.TensorListPushBack(input_handle=outer, tensor=inner)
+        doubled = tf.raw_ops.TensorListPopBack(
+            input_handle=tf.add_n([outer, outer]), element_shape=-1, element_dtype=tf.variant
+        )
+        assert session.run(stack(doubled.tensor)).tolist() == [2, 4]

@@ -1,5 +1,6 @@
 """Variable scopes: names, sharing, defaults, getters, partitions, templates."""
 
+import gc
 import threading
 
 import pytest
@@ -117,3 +118,21 @@ def test_executing_eagerly_a_scope_makes_resources_and_leaves_reuse_to_stores():
             assert scope.reuse is tf.AUTO_REUSE and scope.use_resource
         with pytest.raises(ValueError):
             scope.set_use_resource(False)
+
+
+def test_scopes_left_in_the_wrong_order():
+    outer, inner = tf.variable_scope("outer"), tf.variable_scope("inner")
+    outer.__enter__()
+    inner.__enter__()
+    with pytest.raises(RuntimeError, match="Improper nesting"):
+        outer.__exit__(None, None, None)
+    assert tf.get_variable_scope().name == "outer/inner"
+    inner.__exit__(None, None, None)
+    outer.__exit__(None, None, None)
+    assert tf.get_variable_scope().name == ""
+
+
+def test_a_scope_stays_though_nobody_holds_what_entered_it():
+    tf.variable_scope("here").__enter__()
+    gc.collect()
+    assert tf.get_variable("x", []).op.name == "here/x"
