@@ -61,7 +61,7 @@ class EagerTensor(Tensor):
     @property
     def shape(self) -> TensorShape:
         if self._known_shape is None:
-            self._known_shape = TensorShape(list(getattr(self._value, "shape", ())))
+            self._known_shape = TensorShape(tuple(getattr(self._value, "shape", ())))
         return self._known_shape
 
     _shape = shape
