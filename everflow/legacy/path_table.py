@@ -45,7 +45,7 @@ python.autograph.operators exceptions                    : legacy.inner.autograp
 python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
 python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
 python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
-python.autograph.operators symbols                       : legacy.inner.autograph.operators.special_values
+python.autograph.operators symbols                       : legacy.inner.autograph.operators.symbols
 python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
 python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
 python.autograph.utils ag_logging                        : legacy.inner.autograph.utils.verbosity
