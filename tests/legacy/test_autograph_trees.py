@@ -207,7 +207,7 @@ class TestActivity:
 class TestSources:
     def test_functions_become_trees_and_modules(self):
         node, source = parser.parse_entity(context, inspect_utils.getfutureimports(context))
-        assert source.startswith("def context():") and isinstance(node, trees.nodes.FunctionDef)
+        assert "\ndef context():" in source and isinstance(node, trees.nodes.FunctionDef)
         assert inspect_utils.getfutureimports(context) == ("annotations",)
         module, _, origins = compiler.ast_to_object(tree("def double(x):\n  return x * 2"), include_source_map=True)
         assert module.double(4) == 8 and origins == {}
