@@ -64,18 +64,21 @@ def restart() -> None:
 
 
 def _small_key(value: Any) -> tuple[Any, ...] | None:
-    """What tells a small Python value from others; None for larger ones, and where zeros may have signs, which keys
-    don't show.
-    """
+    """What tells a small Python value from others, zeros of either sign included; None for larger ones."""
     kind = type(value)
-    if kind is int or kind is bool or kind is str or kind is float and value:
+    if kind is int or kind is bool or kind is str:
         return kind, value
+    if kind is float:
+        return kind, value or repr(value)
     if kind is np.ndarray:
         return (value.dtype.str, value.shape, value.tobytes()) if value.size <= 8 and value.dtype.kind in "iu" else None
     if (kind is list or kind is tuple) and len(value) <= 8:
         first = type(value[0]) if value else None
-        if all(type(v) is first for v in value) and (first in (int, None) or first is float and all(value)):
-            return list, first, tuple(value)
+        if all(type(v) is first for v in value):
+            if first is int or first is None:
+                return list, first, tuple(value)
+            if first is float:
+                return list, first, tuple([v or repr(v) for v in value])
     return None
 
 
@@ -90,26 +93,33 @@ def _kind_of_call(
     key: list[Any] = [definition.name]
     inputs: list[Any] = []
     names = definition.inputs
+    given = len(args)
     for position, argument in enumerate(names):
-        value = args[position] if position < len(args) else kwargs.get(argument.name)
+        value = args[position] if position < given else kwargs.get(argument.name)
         if type(value) is not EagerTensor and hasattr(value, "_read_variable_op"):
             value = convert_to_tensor(value)
         if type(value) is EagerTensor:
             key.append(value._dtype)
             inputs.append(value)
-        elif argument.is_list and isinstance(value, (list, tuple)) and all(type(v) is EagerTensor for v in value):
-            key.append(tuple(v._dtype for v in value))
-            inputs += value
-        elif not argument.is_list and (small := _small_key(value)) is not None:
+        elif not argument.is_list:
+            small = _small_key(value)
+            if small is None:
+                return None, inputs
             key.append(small)
             inputs.append(None)
+        elif isinstance(value, (list, tuple)) and all(type(v) is EagerTensor for v in value):
+            key.append(tuple([v._dtype for v in value]))
+            inputs += value
         else:
             return None, inputs
-    if len(args) > len(names):
-        key += [(type(v), v) for v in args[len(names) :]]
+    if given > len(names):
+        for value in args[len(names) :]:
+            key.append((type(value), value))
     if kwargs:
-        given = {a.name for a in names[len(args) :]}
-        key += [(name, type(v), frozen(v)) for name, v in kwargs.items() if name not in given]
+        by_name = {a.name for a in names[given:]} if given < len(names) else ()
+        for name, value in kwargs.items():
+            if name not in by_name:
+                key.append((name, type(value), frozen(value)))
     kind = tuple(key)
     try:
         hash(kind)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, tapes
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.kernels import tensors
@@ -61,7 +61,7 @@ class EagerTensor(Tensor):
     @property
     def shape(self) -> TensorShape:
         if self._known_shape is None:
-            self._known_shape = TensorShape(list(getattr(self._value, "shape", ())))
+            self._known_shape = TensorShape(tuple(getattr(self._value, "shape", ())))
         return self._known_shape
 
     _shape = shape
@@ -124,6 +124,8 @@ class EagerTensor(Tensor):
         if self._dtype in WITHOUT_ARRAYS:
             raise ValueError(f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array.")
         return tensors.to_numpy(self._value, self._dtype)
+
+    _numpy = _array
 
     def numpy(self) -> Any:
         """The value as a numpy array of its own, or as a number of numpy's or bytes where it is a scalar."""
@@ -200,6 +202,22 @@ class EagerTensor(Tensor):
     def gpu(self, gpu_index: int = 0) -> NoReturn:
         """A copy in a GPU's memory; RuntimeError where there is none."""
         raise RuntimeError(f"Error copying tensor to device: GPU:{gpu_index}. GPU:{gpu_index} unknown device.")
+
+    def _copy_to_device(self, device_name: str) -> EagerTensor:
+        """The same on a device of this task, by its name."""
+        if "GPU" in device_name.upper():
+            self.gpu()
+        return EagerTensor(self._value, self._dtype)
+
+    def _copy_nograd(self, ctx: Any = None, device_name: str | None = None) -> EagerTensor:
+        """A copy that no tape hears of."""
+        return self._copy_to_device(device_name or self.device)
+
+    def _copy(self, ctx: Any = None, device_name: str | None = None) -> EagerTensor:
+        """A copy, which has this one's gradient."""
+        copied = self._copy_nograd(ctx, device_name)
+        tapes.record(tapes.CallRecord([self], [copied], lambda grad: [grad]))
+        return copied
 
     # --- text --------------------------------------------------------------------------------
 

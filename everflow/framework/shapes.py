@@ -64,8 +64,8 @@ class Dimension:
     __slots__ = ("_value",)
 
     def __init__(self, value: Any) -> None:
-        if value is None:
-            self._value = None
+        if value is None or type(value) is int and value >= 0:
+            self._value = value
         elif isinstance(value, Dimension):
             self._value = value._value
         elif hasattr(value, "enum_name"):  # a DType converts to int, and is never a size
@@ -276,7 +276,7 @@ class TensorShape:
             except TypeError:
                 self._dims = (as_dimension(dims),)
             else:
-                self._dims = tuple(as_dimension(d) for d in sizes)
+                self._dims = tuple([as_dimension(d) for d in sizes])
 
     @property
     def dims(self) -> list[Dimension] | None:

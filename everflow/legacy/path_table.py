@@ -45,7 +45,7 @@ python.autograph.operators exceptions                    : legacy.inner.autograp
 python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
 python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
 python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
-python.autograph.operators symbols                       : legacy.inner.autograph.operators.special_values
+python.autograph.operators symbols                       : legacy.inner.autograph.operators.symbols
 python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
 python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
 python.autograph.utils ag_logging                        : legacy.inner.autograph.utils.verbosity
@@ -174,6 +174,7 @@ python.eager          execution_callbacks                : contrib.eager.callbac
 python.eager          forwardprop                        : legacy.inner.eager.forwardprop
 python.eager          tape imperative_grad               : legacy.inner.eager.tape
 python.eager          profiler                           : profiler.live
+python.eager          profiler_client                    : legacy.inner.eager.profiler_client
 python.eager.memory_tests memory_test_util               : legacy.inner.eager.memory
 python.eager          context                            : contrib.eager.execution
 python.eager          core                               : legacy.inner.eager.core

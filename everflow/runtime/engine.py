@@ -22,7 +22,7 @@ from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
 from everflow.runtime.plan.program import Node, facts_of, flat_results, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
-from everflow.runtime.thread_orders import count_alone, is_product
+from everflow.runtime.thread_orders import count_alone, count_for_small, is_large, is_product
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -225,6 +225,8 @@ class BoundOperation:
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
         self._most_threads = most_threads
         self._is_product, self._is_call = is_product(definition.name), definition.name in _CALLS
+        # Small operands had large results (a shape's, a broadcast), or it runs functions: then sizes of operands tell nothing.
+        self._makes_much = bool(self.called)
 
     def with_constants(self, inputs: Sequence[Operand], positions: Sequence[int]) -> BoundOperation:
         """The same where some of the inputs are always these."""
@@ -242,20 +244,25 @@ class BoundOperation:
         keywords = {**self._keywords, "step": step or Step(self._state)} if self._takes_step else self._keywords
         arguments = values if self._plain else binding.call_arguments(self._node, values)
         try:
-            threads.take(self._count(values))
+            count = self._count(values)
+            threads.take(count)
             result = self._function(*arguments, **keywords)
+            if count == 1 and not self._makes_much:
+                self._makes_much = any(map(is_large, result if isinstance(result, (list, tuple)) else (result,)))
             return [result] if self.single else flat_results(self._node, result)
         except Exception as error:
             raise _translated(error, self._type, values) from None
 
     def _count(self, values: list[Value]) -> int:
-        """The threads to take: all, unless products are too small to be shared."""
-        if not self._is_product and not self._is_call:
-            return self._most_threads
-        count = count_alone(values, self._most_threads)
-        if self._is_call and count == 1:
-            count = self._keywords["session"].function(self._keywords["f"]).steady_count(self._most_threads)
-        return count
+        """The threads to take: all, unless what is to be done is too small to be shared."""
+        if self._is_call:
+            count = count_alone(values, self._most_threads)
+            if count == 1:
+                count = self._keywords["session"].function(self._keywords["f"]).steady_count(self._most_threads)
+            return count
+        if self._is_product:
+            return count_alone(values, self._most_threads)
+        return self._most_threads if self._makes_much else count_for_small(values, self._most_threads)
 
 
 def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Operand], output_dtypes: Sequence[DType]) -> Node:

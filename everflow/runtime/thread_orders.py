@@ -17,6 +17,7 @@ import torch
 from everflow.framework import op_defs
 from everflow.kernels import registry
 from everflow.kernels.facts import SHARE
+from everflow.kernels.state import Buffer
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
@@ -77,10 +78,24 @@ def is_product(op_type: str) -> bool:
     return "MatMul" in op_type or "Conv" in op_type
 
 
+def is_large(value: Value) -> bool:
+    """Whether a tensor has enough values to be shared among threads."""
+    return isinstance(value, torch.Tensor) and value.numel() >= SHARE
+
+
 def count_alone(operands: Iterable[Value], count: int) -> int:
     """The number of threads, up to `count`, for something with products in it that is run by itself on these."""
+    return count if any(map(is_large, operands)) else 1
+
+
+def count_for_small(operands: Iterable[Value], count: int) -> int:
+    """The number of threads, up to `count`, for an op that is run by itself on these: one, where all are small tensors
+    and variables, which threads would only wait for each other with.
+    """
     for value in operands:
-        if isinstance(value, torch.Tensor) and value.numel() >= SHARE:
+        if isinstance(value, Buffer):
+            value = value.value
+        if not isinstance(value, torch.Tensor) or value.numel() >= SHARE:
             return count
     return 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, init_scope
+from everflow.framework.scopes import colocate_with, control_dependencies, outside_functions
 from everflow.ops.control_flow import grouping
 from everflow.ops.math import cast, sqrt
 from everflow.ops.variables import assign as state
@@ -42,8 +42,7 @@ class AdamOptimizer(KernelUpdate, Optimizer):
         self._set(learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
 
     def _get_beta_accumulators(self):
-        with init_scope():  # the variables of a traced function are outside of its graph
-            graph = get_default_graph()
+        graph = outside_functions()  # the variables of a traced function are outside of its graph
         return [self._get_non_slot_variable(name, graph=graph) for name in ("beta1_power", "beta2_power")]
 
     def _create_slots(self, var_list):

@@ -350,10 +350,10 @@ class Optimizer(Trackable):
 
     def _slot(self, var, slot_name, make):
         """The slot of a variable, made where there is none yet."""
-        slots = self._slot_dict(slot_name)
-        if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = make()
-        return slots[_variable_key(var)]
+        slots, key = self._slot_dict(slot_name), _variable_key(var)
+        if key not in slots:
+            slots[key] = make()
+        return slots[key]
 
     def _get_or_make_slot(self, var, val, slot_name, op_name):
         """The slot of a variable, made from a tensor where there is none yet."""

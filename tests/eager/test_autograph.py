@@ -64,3 +64,11 @@ def test_zip_and_enumerate_take_datasets():
         return total
 
     assert tf.function(products)(tf.data.Dataset.range(3), tf.data.Dataset.range(4)).numpy() == 9
+
+
+def test_features_but_some():
+    feature = tf.autograph.experimental.Feature
+    assert feature.ALL in feature.all()
+    rest = feature.all_but([feature.LISTS])
+    assert feature.LISTS not in rest and feature.ALL not in rest and feature.NAME_SCOPES in rest
+    assert feature.all_but(feature.LISTS) == rest

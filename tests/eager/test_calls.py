@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.runtime.thread_orders import count_alone
+from everflow.runtime.thread_orders import count_alone, count_for_small
 
 
 @pytest.mark.parametrize("_", range(2))
@@ -47,3 +47,19 @@ def test_products_take_as_many_threads_as_they_are_worth():
     small, large = tf.ones([4, 4])._value, tf.ones([512, 512])._value
     assert count_alone([small, small], 2) == 1
     assert count_alone([small, large], 2) == 2
+
+
+def test_small_operands_are_left_to_one_thread():
+    small, large, text = tf.ones([4, 4])._value, tf.ones([512, 512])._value, tf.constant("text")._value
+    variables = [tf.Variable(tf.ones(shape)).handle._value for shape in ([4, 4], [512, 512])]
+    assert count_for_small([small, variables[0]], 2) == 1
+    for operand in (large, variables[1], text):
+        assert count_for_small([small, operand], 2) == 2
+
+
+def test_a_call_with_the_number_zero_is_like_an_earlier_one():
+    x = tf.constant([-1.0, 2.0])
+    for zero in (0.0, -0.0):
+        for _ in range(2):
+            assert tf.maximum(x, zero).numpy().tolist() == [0.0, 2.0]
+            assert np.signbit(tf.maximum(tf.constant([-1.0]), zero).numpy()) == np.signbit(zero)

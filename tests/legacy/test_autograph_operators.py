@@ -14,8 +14,9 @@ from tensorflow.python.autograph.operators import (
     py_builtins,
     slices,
     special_values,
+    symbols,
 )
-from tensorflow.python.autograph.utils import context_managers, misc, py_func, tensor_list, tensors
+from tensorflow.python.autograph.utils import ag_logging, context_managers, misc, py_func, tensor_list, tensors
 
 NO_STATE = {"get_state": lambda: (), "set_state": lambda values: None}
 
@@ -46,6 +47,46 @@ def test_loops_that_do_not_end(monkeypatch):
     monkeypatch.setattr(control_flow, "PYTHON_MAX_ITERATIONS", 10)
     with pytest.raises(ValueError, match="more often than 10"):
         control_flow.while_stmt(lambda: True, lambda: (), init_vars=(), **NO_STATE)
+    monkeypatch.setattr(control_flow, "LIMIT_PYTHON_ITERATIONS", False)
+    assert control_flow.while_stmt(lambda i: i < 20, lambda i: (i + 1,), init_vars=(0,), **NO_STATE) == (20,)
+
+
+@pytest.mark.parametrize("ops", [0, 1])
+def test_loops_of_python_that_fill_the_graph(run, monkeypatch, capsys, ops):
+    monkeypatch.setattr(control_flow, "INEFFICIENT_UNROLL_MIN_ITERATIONS", 10)
+    monkeypatch.setattr(ag_logging, "echo_log_to_stdout", True)
+
+    def turn(i):
+        for _ in range(ops):
+            tf.constant(1)
+        return (i + 1,)
+
+    control_flow.while_stmt(lambda i: i < 30, turn, init_vars=(0,), **NO_STATE)
+    assert capsys.readouterr().out.count("makes ops: this loop") == ops
+
+
+def test_iterations_give_all_variables(run):
+    with pytest.raises(ValueError, match="gives 1 values for the loop's 2"):
+        control_flow.while_stmt(
+            lambda i, j: i < tf.constant(3), lambda i, j: (i + 1,), init_vars=(tf.constant(0), 1), **NO_STATE
+        )
+
+
+def test_symbols():
+    held = symbols.ValueSymbol("x", [1, {"a": 2}])
+    missing = symbols.ValueSymbol("y", special_values.Undefined("y"))
+    for symbol, name, value in (
+        (symbols.SubscriptSymbol(held, symbols.ValueSymbol("i", 0)), "x[i]", 1),
+        (symbols.AttributeAccessSymbol(held, "__len__"), "x.__len__", held.value.__len__),
+    ):
+        assert (symbol.name, symbol.maybe_compute_value()) == (name, value)
+    for symbol in (
+        symbols.SubscriptSymbol(held, symbols.ValueSymbol("i", 7)),
+        symbols.SubscriptSymbol(held, missing),
+        symbols.AttributeAccessSymbol(held, "b"),
+        symbols.AttributeAccessSymbol(missing, "b"),
+    ):
+        assert special_values.is_undefined(symbol.maybe_compute_value())
 
 
 def test_branches(run):

@@ -15,7 +15,7 @@ from tensorflow.python.autograph.converters import break_statements, continue_st
 from tensorflow.python.autograph.core import converter, naming  # isort: skip
 from tensorflow.python.autograph.pyct import anno, compiler, inspect_utils, parser, qual_names, templates, transformer  # isort: skip
 from tensorflow.python.autograph.pyct.common_transformers import anf  # isort: skip
-from tensorflow.python.autograph.pyct.static_analysis import activity  # isort: skip
+from tensorflow.python.autograph.pyct.static_analysis import activity, annos  # isort: skip
 
 QN = qual_names.QN
 
@@ -199,15 +199,15 @@ class TestActivity:
 
     def test_blocks_have_scopes(self):
         node = activity.resolve(qual_names.resolve(tree("if g(a):\n  h = 1\nelse:\n  l = m")), context())
-        assert {str(n) for n in anno.getanno(node, anno.Static.COND_SCOPE).read} == {"g", "a"}
-        assert {str(n) for n in anno.getanno(node, anno.Static.BODY_SCOPE).modified} == {"h"}
-        assert {str(n) for n in anno.getanno(node, anno.Static.ORELSE_SCOPE).read} == {"m"}
+        assert {str(n) for n in anno.getanno(node, annos.NodeAnno.COND_SCOPE).read} == {"g", "a"}
+        assert {str(n) for n in anno.getanno(node, annos.NodeAnno.BODY_SCOPE).modified} == {"h"}
+        assert {str(n) for n in anno.getanno(node, annos.NodeAnno.ORELSE_SCOPE).read} == {"m"}
 
 
 class TestSources:
     def test_functions_become_trees_and_modules(self):
         node, source = parser.parse_entity(context, inspect_utils.getfutureimports(context))
-        assert source.startswith("def context():") and isinstance(node, trees.nodes.FunctionDef)
+        assert "\ndef context():" in source and isinstance(node, trees.nodes.FunctionDef)
         assert inspect_utils.getfutureimports(context) == ("annotations",)
         module, _, origins = compiler.ast_to_object(tree("def double(x):\n  return x * 2"), include_source_map=True)
         assert module.double(4) == 8 and origins == {}

@@ -7,7 +7,16 @@ import everflow as tf
 import tests.served  # noqa: F401
 
 # isort: split
-from tensorflow.python.eager import backprop, cancellation, context, execute, forwardprop, imperative_grad, tape
+from tensorflow.python.eager import (
+    backprop,
+    cancellation,
+    context,
+    execute,
+    forwardprop,
+    imperative_grad,
+    profiler_client,
+    tape,
+)
 
 
 def test_a_tape_by_hand():
@@ -99,3 +108,42 @@ def test_slices_of_slices():
         nested = tf.IndexedSlices(inner, tf.constant([5, 7]))
         flat = backprop.flatten_nested_indexed_slices(nested)
         assert flat.indices.numpy().tolist() == [7, 5]
+
+
+@context.eager_mode()
+def test_tangents_of_one_op():
+    x, y, z = tf.constant([[3.0]]), tf.constant([[2.0]]), tf.constant([[6.0]])
+    attributes = ("transpose_a", False, "transpose_b", False)
+    (tangent,) = forwardprop._forward_gradient("MatMul", attributes, [x, y], [z], [tf.ones([1, 1]), None])
+    assert tangent.numpy() == 2.0
+    with forwardprop.ForwardGradientAccumulator() as accumulator, pytest.raises(ValueError, match="of that type"):
+        accumulator.watch(x, tf.constant([[1]]))
+
+
+@context.eager_mode()
+def test_a_context_of_ones_own():
+    one = context.Context(device_policy=context.DEVICE_PLACEMENT_SILENT)
+    assert one.executing_eagerly() and one.summary_writer is None and one.summary_step is None
+    with one._mode(context.GRAPH_MODE):
+        assert not one.executing_eagerly()
+    one.zeros_cache().put("key", 3)
+    assert one.zeros_cache().get("key") == 3
+    one.zeros_cache().flush()
+    assert one.zeros_cache().get("key") is None
+
+
+@context.eager_mode()
+def test_copies_of_tensors():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        copied = x._copy()
+    assert tape.gradient(copied, x).numpy().tolist() == [1.0, 1.0]
+    assert x._copy_nograd()._numpy().tolist() == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="GPU"):
+        x._copy_to_device("/device:GPU:0")
+
+
+def test_nobody_answers_who_could_be_profiled():
+    with pytest.raises(tf.errors.UnavailableError):
+        profiler_client.start_tracing("localhost:1", "/tmp", 10)

@@ -215,6 +215,8 @@ def _graph_loop(test, body, values, names, state, loop=while_loop):
 
     def step(*given):
         results = body(*all_values(given))
+        if builtins.len(results) != builtins.len(values):
+            raise ValueError(f"An iteration gives {builtins.len(results)} values for the loop's {builtins.len(values)}")
         for i, (before, after) in enumerate(zip(values, results)):
             if i not in flowing and after is not before and after != before:
                 raise ValueError(
@@ -449,7 +451,7 @@ def print_(*values, **options):
 
 def int_(*arguments, **options):
     """`int`, of tensors too."""
-    if arguments and _is_tensor(arguments[0]) and (len(arguments) > 1 or options):
+    if arguments and _is_tensor(arguments[0]) and (*arguments[1:], *options.values()) not in ((), (10,)):
         raise NotImplementedError(f"int() of a tensor in another base than ten: {(arguments[1:], options)}")
     return (
         _cast(arguments[0], dtypes.int32)

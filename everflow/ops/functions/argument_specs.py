@@ -110,8 +110,8 @@ def fitted_to_signature(values, signature):
     """Values as tensors of the kinds that an input signature names."""
     try:
         nest.assert_shallow_structure(signature, values, check_types=False)
-    except ValueError as error:
-        raise ValueError(f"The structure of the arguments {values} is not that of {signature}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"The structure of the arguments {values} is not that of {signature}: {error}") from None
     made = []
     for value, spec in zip(nest.flatten_up_to(signature, values), nest.flatten(signature), strict=True):
         if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-
 from everflow.framework import attributes as attribute_values
 from everflow.framework import dtypes, nest, tapes
 from everflow.framework.conversion import convert_to_tensor
@@ -137,7 +135,7 @@ class ConcreteFunction:
 
     def __call__(self, *args, **kwargs):
         count = len(self._argument_names)
-        values = nest.flatten(args, expand_composites=True)
+        values = [part for value in args for part in _parts(value)]
         for name in self._argument_names[len(values) :]:
             if name not in kwargs:
                 raise TypeError(
@@ -153,7 +151,7 @@ class ConcreteFunction:
         if self.graph.inputs[index].dtype == dtypes.resource and is_resource_variable(value):
             tapes.variable_accessed(value)
             return value.handle
-        if isinstance(value, np.ndarray) or hasattr(value, "handle"):
+        if hasattr(value, "handle"):
             value = convert_to_tensor(value)
         wanted = self.graph.inputs[index].dtype.base_dtype
         if not isinstance(value, Tensor):
@@ -188,6 +186,11 @@ class ConcreteFunction:
         ]
         flat = [x if spec is None else spec.from_variant(x) for x, spec in zip(flat, self._variants)]
         return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)
+
+
+def _parts(value):
+    """The tensors of an argument: its own, or those that a composite is made of. A trace takes no structures."""
+    return [value] if nest.is_sequence(value) else nest.flatten(value, expand_composites=True)
 
 
 def _is_passed(value):

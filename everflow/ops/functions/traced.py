@@ -341,7 +341,8 @@ class Function:
         try:
             hash(value)
         except TypeError:
-            raise AttributeError(
+            # TensorFlow holds what can't be hashed by a weak reference, and trips only afterwards where it can.
+            raise (AttributeError if type(value).__weakrefoffset__ else TypeError)(
                 f"An argument of the function can't be told apart from others, since a {type(value).__name__!r} can't be hashed:"
                 f" {value!r}"
             ) from None

@@ -211,7 +211,9 @@ class GradientTape:
         parallel_iterations=None,
         experimental_use_pfor=True,
     ):
-        """The Jacobian of each entry of a batch: `target` [b, y…] and `source` [b, x…] give [b, y…, x…]."""
+        """The Jacobian of each entry of a batch: `target` [b, y…] and `source` [b, x…] give [b, y…, x…], which are zeros
+        where one doesn't depend on the other.
+        """
         shape = _known_shape(target, "batch_jacobian")
         if shape.rank < 2 or source.shape.rank is None or source.shape.rank < 2:
             raise ValueError(
@@ -230,6 +232,8 @@ class GradientTape:
             )[0]
             for seed in _unit_vectors(shape[1:].num_elements(), target.dtype)
         ]
+        if any(row is None for row in rows):
+            return array.zeros(array.concat([array.shape(target), array.shape(source)[1:]], 0), target.dtype)
         return _stacked(rows, shape, 1)
 
     @staticmethod

@@ -106,6 +106,7 @@ def test_jacobians_of_batches():
         y = x * x
     found = run(tape.batch_jacobian(y, x))
     np.testing.assert_allclose(found, [np.diag([2 * a, 2 * b]) for a, b in [(1, 2), (3, 4), (5, 6)]])
+    assert run(tape.batch_jacobian(tf.ones([3, 2]), x)).tolist() == np.zeros([3, 2, 2]).tolist()
     with pytest.raises(ValueError):
         tape.batch_jacobian(y[:2], x)
     with pytest.raises(ValueError):

@@ -91,8 +91,21 @@ class Scope:
         self.deleted.add(name)
 
 
+class NodeAnno(anno.NoValue):
+    """`static_analysis.annos`: further notes on nodes."""
+
+    IS_LOCAL = "a name is of this function"
+    IS_PARAM = "a name is a parameter"
+    IS_MODIFIED_SINCE_ENTRY = "a name was written since its function began"
+    ARGS_SCOPE = "names in a call's arguments"
+    COND_SCOPE = "names in a test"
+    ITERATE_SCOPE = "names that a loop assigns"
+    BODY_SCOPE = "names in a body"
+    ORELSE_SCOPE = "names in the other branch"
+
+
 # Notes on the block of a loop's or branch's field.
-_BLOCKS = {"body": anno.Static.BODY_SCOPE, "orelse": anno.Static.ORELSE_SCOPE}
+_BLOCKS = {"body": NodeAnno.BODY_SCOPE, "orelse": NodeAnno.ORELSE_SCOPE}
 
 
 class ActivityAnalyzer(Base):
@@ -168,7 +181,7 @@ class ActivityAnalyzer(Base):
     def visit_Call(self, node):
         def all_of_it():
             node.func = self.visit(node.func)
-            self._note(node, anno.Static.ARGS_SCOPE, visit=lambda: self.visit_block([*node.args, *node.keywords]))
+            self._note(node, NodeAnno.ARGS_SCOPE, visit=lambda: self.visit_block([*node.args, *node.keywords]))
 
         return self._note(node, anno.Static.SCOPE, visit=all_of_it)
 
@@ -177,7 +190,7 @@ class ActivityAnalyzer(Base):
             self._note(node, _BLOCKS[field], visit=functools.partial(self.visit_block, getattr(node, field)))
 
     def visit_With(self, node):
-        self._note(node, anno.Static.BODY_SCOPE, visit=lambda: self.generic_visit(node))
+        self._note(node, NodeAnno.BODY_SCOPE, visit=lambda: self.generic_visit(node))
         return node
 
     def visit_If(self, node):
@@ -189,7 +202,7 @@ class ActivityAnalyzer(Base):
 
     def _test(self, node):
         scope = self._within(False, lambda: self.visit(node.test))
-        anno.setanno(node, anno.Static.COND_SCOPE, scope)
+        anno.setanno(node, NodeAnno.COND_SCOPE, scope)
         anno.setanno(node.test, anno.Static.SCOPE, scope)
 
     def visit_For(self, node):
@@ -208,7 +221,7 @@ class ActivityAnalyzer(Base):
 
         def inside():
             self._note(node.args, anno.Static.SCOPE, visit=lambda: self._parameters(node.args))
-            self._note(node, anno.Static.BODY_SCOPE, isolated=True, visit=lambda: self.visit_block(node.body))
+            self._note(node, NodeAnno.BODY_SCOPE, isolated=True, visit=lambda: self.visit_block(node.body))
 
         self.visit_block(node.decorator_list)
         self._within(True, inside)
@@ -254,19 +267,6 @@ class ActivityAnalyzer(Base):
 def _all_arguments(arguments):
     listed = [*(getattr(arguments, "posonlyargs", None) or ()), *arguments.args, *(arguments.kwonlyargs or ())]
     return [*listed, *(a for a in (arguments.vararg, arguments.kwarg) if a is not None)]
-
-
-class NodeAnno(anno.NoValue):
-    """`static_analysis.annos`: further notes on nodes."""
-
-    IS_LOCAL = "a name is of this function"
-    IS_PARAM = "a name is a parameter"
-    IS_MODIFIED_SINCE_ENTRY = "a name was written since its function began"
-    ARGS_SCOPE = "names in a call's arguments"
-    COND_SCOPE = "names in a test"
-    ITERATE_SCOPE = "names that a loop assigns"
-    BODY_SCOPE = "names in a body"
-    ORELSE_SCOPE = "names in the other branch"
 
 
 def resolve(node, context, parent_scope=None):

@@ -71,7 +71,7 @@ class Analyzer(flow_graphs.GraphVisitor):
         scope = anno.getanno(node.ast_node, anno.Static.SCOPE, None)
         if scope is not None:
             if node not in self._made:
-                self._made[node] = {name: self._defined(name, scope) for name in scope.modified if name.is_simple()}
+                self._made[node] = {name: self._defined(name, scope) for name in scope.modified}
             made = self._made[node]
             reaching = (reaching - (scope.modified | scope.deleted)) | _NodeState(made)
         self.out[node] = reaching

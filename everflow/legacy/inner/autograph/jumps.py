@@ -6,8 +6,8 @@ libraries call one by one, and the flags have the names that they see in TensorF
 
 from __future__ import annotations
 
+from everflow.legacy.inner.autograph import activity, converters, templates
 from everflow.legacy.inner.autograph import annotations as anno
-from everflow.legacy.inner.autograph import converters, templates
 from everflow.legacy.inner.autograph.trees import nodes
 
 _LOOPS = (nodes.For, nodes.While)
@@ -31,7 +31,7 @@ class _JumpConverter(converters.Base):
     _FIELDS = ("body", "orelse", "handlers", "finalbody")
 
     def _new_flag(self, root, node):
-        scope = anno.getanno(node, anno.Static.BODY_SCOPE, None)
+        scope = anno.getanno(node, activity.NodeAnno.BODY_SCOPE, None)
         return self.ctx.namer.new_symbol(root, () if scope is None else scope.referenced)
 
     def _visit_blocks(self, node):

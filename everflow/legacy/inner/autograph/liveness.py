@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from everflow.legacy.inner.autograph import activity, flow_graphs, walking
 from everflow.legacy.inner.autograph import annotations as anno
-from everflow.legacy.inner.autograph import flow_graphs, walking
 from everflow.legacy.inner.autograph.trees import nodes
 
 
@@ -26,7 +26,7 @@ class Analyzer(flow_graphs.GraphVisitor):
     def _needs(node):
         """Names that a piece of code needs; of a function what it has from outside."""
         if isinstance(node, nodes.FunctionDef):
-            inside, given = anno.getanno(node, anno.Static.BODY_SCOPE), anno.getanno(node.args, anno.Static.SCOPE)
+            inside, given = anno.getanno(node, activity.NodeAnno.BODY_SCOPE), anno.getanno(node.args, anno.Static.SCOPE)
             return frozenset(inside.read - inside.modified - given.modified | given.read)
         scope = anno.getanno(node, anno.Static.SCOPE, None)
         return frozenset(scope.read) if scope is not None else frozenset()

@@ -23,14 +23,17 @@ STANDARD_PREAMBLE_LEN = 2
 
 
 def parse_entity(entity, future_features):
-    """(the tree of a function, class or method, its source); for a lambda, of the statement that it is in."""
+    """(the tree of a function, class or method, its source below what it wants of `__future__`); for a lambda, of the
+    statement that it is in.
+    """
     try:
         source = getimmediatesource(entity)
     except OSError as no_source:
         raise ValueError(f"{entity!r}: its source isn't known, say because it was typed into a shell") from no_source
     source = textwrap.dedent(source)
     imports = "".join(f"from __future__ import {name}\n" for name in future_features)
-    return parse_str(imports + source, preamble_len=len(future_features)), source
+    source = imports + source
+    return parse_str(source, preamble_len=len(future_features)), source
 
 
 def parse_str(src, preamble_len=0, single_node=True):

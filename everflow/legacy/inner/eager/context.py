@@ -14,7 +14,7 @@ from everflow.config import experimental, get_soft_device_placement, optimizer, 
 from everflow.config.connecting import disconnect
 from everflow.contrib.eager import execution
 from everflow.eager import graph as eager_graph
-from everflow.eager.mode import ASYNC, SYNC, eager_mode
+from everflow.eager.mode import ASYNC, SYNC, eager_mode, graph_mode
 from everflow.framework import devices as device_names
 from everflow.framework.errors import NotFoundError
 from everflow.framework.functions import GraphFunction
@@ -32,6 +32,7 @@ from everflow.ops.functions import collection, gradients
 from everflow.ops.functions.gradients import function_executor_type  # noqa: F401  handed on
 from everflow.protos import config_pb2
 from everflow.runtime.process_options import PROCESS
+from everflow.summary import writing_ops
 
 GRAPH_MODE, EAGER_MODE = 0, 1
 DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
@@ -82,6 +83,34 @@ class _ContextSwitchStack:
         self.stack.pop()
 
 
+class _TensorCache:
+    """Tensors by what they are for."""
+
+    def __init__(self) -> None:
+        self._held: dict[Any, Any] = {}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Keep a tensor."""
+        self._held[key] = value
+
+    def get(self, key: Any) -> Any:
+        """The tensor that is kept, or None."""
+        return self._held.get(key)
+
+    def flush(self) -> None:
+        """Let go of all of them."""
+        self._held.clear()
+
+
+def _of_summaries(name: str, what: str) -> property:
+    """A property of the context that the summaries of a thread are written by."""
+    return property(
+        lambda self: getattr(writing_ops.current, name),
+        lambda self, value: setattr(writing_ops.current, name, value),
+        doc=what,
+    )
+
+
 class Context:
     """How operations run in this process: what `tf.config` says of it, and the scopes of the calling thread."""
 
@@ -103,6 +132,32 @@ class Context:
         if execution_mode not in (None, SYNC, ASYNC):
             raise ValueError(f"execution_mode must be None, SYNC or ASYNC, not {execution_mode!r}")
         self._added: dict[str, GraphFunction] = {}  # by `add_function_def`
+        self._ones, self._zeros = _TensorCache(), _TensorCache()
+
+    summary_writer = _of_summaries("writer", "Where summaries go.")
+    summary_recording = _of_summaries("records", "Whether they are recorded: None leaves that open.")
+    summary_step = _of_summaries("step", "The step they are of.")
+
+    @property
+    def summary_recording_distribution_strategy(self) -> bool:
+        """Whether this replica is the one that records."""
+        return not writing_ops.current.is_left_to_another
+
+    @summary_recording_distribution_strategy.setter
+    def summary_recording_distribution_strategy(self, records: bool) -> None:
+        writing_ops.current.is_left_to_another = not records
+
+    def ones_rank_cache(self) -> _TensorCache:
+        """Ones that gradients begin with."""
+        return self._ones
+
+    def zeros_cache(self) -> _TensorCache:
+        """Zeros for outputs that no gradient came back for."""
+        return self._zeros
+
+    def _mode(self, mode: int) -> contextlib.AbstractContextManager[Any]:
+        """A context in which operations run at once, or are drawn."""
+        return eager_mode() if mode == EAGER_MODE else graph_mode()
 
     def device(self, name: Any) -> contextlib.AbstractContextManager[None]:
         """A context whose operations run on a device."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from everflow.framework import tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
+from everflow.legacy.inner.eager.backprop import _MockOp
 from everflow.ops import array
 from everflow.ops.gradients.reverse import is_trainable
 from everflow.ops.gradients.tape import GradientTape, _input_gradients, source_of
@@ -58,6 +60,10 @@ class ForwardGradientAccumulator:
             raise ValueError("A tangent is given inside of the `with`: the accumulator isn't recording.")
         source = source_of(tensor)
         tangent = convert_to_tensor(tangents)
+        if tangent.dtype != tensor.dtype.base_dtype:
+            raise ValueError(
+                f"The tangent of a tensor of {tensor.dtype.name} is of that type, too, not {tangent.dtype.name}"
+            )
         before = self._tangents.get(id(source))
         self._tangents[id(source)] = (source, tangent if before is None else before[1] + tangent)
 
@@ -83,20 +89,31 @@ class ForwardGradientAccumulator:
             return
         tapes.remove(self)  # type: ignore[arg-type]
         try:
-            with GradientTape(watch_accessed_variables=False) as tape:
-                seeds = [array.zeros_like(tensor) if is_trainable(tensor) else None for tensor in op.outputs]
-                tape.watch([seed for seed in seeds if seed is not None])
-                pulled = _input_gradients(op, seeds)
-            pairs = [(g, t) for g, t in zip(pulled, given, strict=True) if g is not None and t is not None]
-            if pairs:
-                gradients, directions = (list(part) for part in zip(*pairs, strict=True))
-                tangents = tape.gradient(
-                    [convert_to_tensor(g) for g in gradients],
-                    [seed for seed in seeds if seed is not None],
-                    output_gradients=directions,
-                )
-                for tensor, tangent in zip(outputs, tangents, strict=True):
-                    if tangent is not None:
-                        self._tangents[id(tensor)] = (tensor, tangent)
+            for tensor, tangent in zip(outputs, _pushed(op, given), strict=True):
+                if tangent is not None:
+                    self._tangents[id(tensor)] = (tensor, tangent)
         finally:
             tapes.push(self)  # type: ignore[arg-type]
+
+
+def _pushed(op: Any, given: list[Tensor | None]) -> list[Tensor | None]:
+    """The tangents of those outputs of an operation that can have one, from its inputs' tangents."""
+    with GradientTape(watch_accessed_variables=False) as tape:
+        seeds = [array.zeros_like(tensor) if is_trainable(tensor) else None for tensor in op.outputs]
+        varied = [seed for seed in seeds if seed is not None]
+        tape.watch(varied)
+        pulled = _input_gradients(op, seeds)
+    pairs = [(g, t) for g, t in zip(pulled, given, strict=True) if g is not None and t is not None]
+    if not pairs:
+        return [None] * len(varied)
+    gradients, directions = (list(part) for part in zip(*pairs, strict=True))
+    return tape.gradient([convert_to_tensor(g) for g in gradients], varied, output_gradients=directions)
+
+
+def _forward_gradient(
+    op_name: str, attr_tuple: Sequence[Any], inputs: list[Tensor], outputs: list[Tensor], tangents: list[Tensor | None]
+) -> list[Tensor | None]:
+    """The tangents of an op's outputs, given its type, its attributes (names and values in turn), inputs and outputs, and
+    the tangents of its inputs.
+    """
+    return _pushed(_MockOp(attr_tuple, inputs, outputs, op_name), tangents)

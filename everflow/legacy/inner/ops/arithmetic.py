@@ -14,10 +14,16 @@ from everflow.ops import array, math
 __all__ = [
     "DivideDelegateWithName",
     "SmartBroadcastGradientArgs",
+    "inv",
+    "neg",
     "reduced_shape",
     "tensor_equals",
     "tensor_not_equals",
 ]
+
+
+# What math_ops has of the generated functions under old names.
+inv, neg = raw.Inv, raw.Neg
 
 
 def reduced_shape(input_shape: Any, axes: Any) -> Tensor:

@@ -17,7 +17,9 @@ class ControlFlowTransformer(converters.Base):
 
     def visit_If(self, node):
         self.generic_visit(node)
-        body, orelse = (anno.getanno(node, key) for key in (anno.Static.BODY_SCOPE, anno.Static.ORELSE_SCOPE))
+        body, orelse = (
+            anno.getanno(node, key) for key in (activity.NodeAnno.BODY_SCOPE, activity.NodeAnno.ORELSE_SCOPE)
+        )
         assigned = body.modified | orelse.modified
         names = _sorted(name for name in assigned if name.is_simple() and name in _noted(node, "LIVE_VARS_OUT"))
         state = _lasting(assigned)
@@ -25,7 +27,8 @@ class ControlFlowTransformer(converters.Base):
         given = {k: self._new(k, reserved) for k in ("get_state", "set_state", "if_true", "if_false", "cond")}
         given |= {"test": node.test, "then": node.body or [nodes.Pass()], "otherwise": node.orelse or [nodes.Pass()]}
         # What a branch changes is its own variable, which begins with the value that it has outside.
-        defined = {str(name) for name in _noted(node, "DEFINED_VARS_IN") & _noted(node, "LIVE_VARS_IN") & assigned}
+        known = _noted(node, "DEFINED_VARS_IN") & _noted(node, "LIVE_VARS_IN") & assigned
+        defined = {str(name) for name in known if name.is_simple()}
         start = ", ".join(f"{name}={name}" for name in sorted(defined | set(names)))
         result = ", ".join(names) if names else "()"
         text = f"""
@@ -62,15 +65,15 @@ def loop_test({names}):
             + ", loop_body, get_state, set_state, {values}, {texts}, {state}{options})\n"
         )
         given = {} if further is None else {"test": further}
-        scope = anno.getanno(node, anno.Static.BODY_SCOPE)
+        scope = anno.getanno(node, activity.NodeAnno.BODY_SCOPE)
         each = self._new("iterates", scope.referenced | scope.modified)
         node.body = [*templates.replace("target = each", target=node.target, each=each), *node.body]
         return self._loop(node, text, each, items=node.iter, **given)
 
     def _loop(self, node, text, *first, **given):
-        scope = anno.getanno(node, anno.Static.BODY_SCOPE)
+        scope = anno.getanno(node, activity.NodeAnno.BODY_SCOPE)
         assigned = set(scope.modified)
-        for noted in (anno.Static.COND_SCOPE, activity.NodeAnno.ITERATE_SCOPE):
+        for noted in (activity.NodeAnno.COND_SCOPE, activity.NodeAnno.ITERATE_SCOPE):
             assigned |= anno.getanno(node, noted, scope).modified
         needed = _noted(node, "LIVE_VARS_IN") | _noted(node, "LIVE_VARS_OUT")
         names = _sorted(name for name in assigned if name.is_simple() and name in needed)

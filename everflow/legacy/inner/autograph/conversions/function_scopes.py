@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from everflow.legacy.inner.autograph import activity, converters, templates, trees
 from everflow.legacy.inner.autograph import annotations as anno
-from everflow.legacy.inner.autograph import converters, templates, trees
 from everflow.legacy.inner.autograph.trees import nodes
 
 # The note that has the name of a function's context.
@@ -47,7 +47,7 @@ class FunctionBodyTransformer(converters.Base):
         return node
 
     def visit_FunctionDef(self, node):
-        scope = anno.getanno(node, anno.Static.BODY_SCOPE, None)
+        scope = anno.getanno(node, activity.NodeAnno.BODY_SCOPE, None)
         name = self.ctx.namer.new_symbol(f"{node.name}_scope", () if scope is None else scope.referenced)
         self._contexts.append(name)
         node.body = self.visit_block(node.body)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from everflow.legacy.inner.autograph import activity, converters, templates
 from everflow.legacy.inner.autograph import annotations as anno
-from everflow.legacy.inner.autograph import converters, templates
 from everflow.legacy.inner.autograph.lang import directives
 from everflow.legacy.inner.autograph.trees import nodes
 
@@ -47,7 +47,7 @@ class ListTransformer(converters.Base):
 
     def _popped(self, node):
         held = node.func.value
-        scope = anno.getanno(node, anno.Static.ARGS_SCOPE, None)
+        scope = anno.getanno(node, activity.NodeAnno.ARGS_SCOPE, None)
         root = anno.getanno(held, anno.Basic.QN).ssf() if anno.hasanno(held, anno.Basic.QN) else "popped"
         name = self.ctx.namer.new_symbol(root, () if scope is None else scope.referenced)
         self._before[-1] += templates.replace(

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import executing_eagerly
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.legacy.inner.autograph.operators.special_values import is_undefined, is_undefined_return
+from everflow.legacy.inner.autograph.utils import verbosity
 from everflow.ops.autograph import operators
 from everflow.ops.control_flow import cond as graph_cond
 
-# A loop of Python that turns more often is taken for one that doesn't end.
-PYTHON_MAX_ITERATIONS = 100000000
+# A loop of Python that turns more often is taken for one that doesn't end, where there is a limit.
+LIMIT_PYTHON_ITERATIONS, PYTHON_MAX_ITERATIONS = True, 100000000
+# One that turns more often, and makes so many ops in a turn, could be a loop of the graph.
+WARN_INEFFICIENT_UNROLL, INEFFICIENT_UNROLL_MIN_ITERATIONS, INEFFICIENT_UNROLL_MIN_OPS = True, 3000, 1
 _Names = Sequence[str] | None
 
 
 class _Turns:
-    """Counts the turns of a loop that Python runs."""
+    """Counts the turns of a `while` that Python runs, and warns once where it fills the graph."""
 
     def __init__(self) -> None:
         self._count = 0
+        self._warns = WARN_INEFFICIENT_UNROLL and not executing_eagerly()
 
-    def next(self) -> None:
-        self._count += 1
-        if self._count > PYTHON_MAX_ITERATIONS:
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """A turn; ValueError where there were too many."""
+        if LIMIT_PYTHON_ITERATIONS and self._count > PYTHON_MAX_ITERATIONS:
             raise ValueError(f"The loop has turned {self._count} times, more often than {PYTHON_MAX_ITERATIONS}")
+        self._count += 1
+        looks = self._warns and self._count % INEFFICIENT_UNROLL_MIN_ITERATIONS == 0
+        before = _ops_made() if looks and self._count > INEFFICIENT_UNROLL_MIN_ITERATIONS else None
+        yield
+        if before is not None and _ops_made() - before >= INEFFICIENT_UNROLL_MIN_OPS:
+            verbosity.warn("%d turns, each of which makes ops: this loop could be one of the graph", self._count)
+            self._warns = False
+
+
+def _ops_made() -> int:
+    return len(get_default_graph().get_operations())
 
 
 def if_stmt(
@@ -117,8 +134,8 @@ def while_stmt(
             return _of_the_graph(loop, init_vars, names)
         if not condition:
             return values
-        values = body(*values)
-        turns.next()
+        with turns.turn():
+            values = body(*values)
 
 
 def for_stmt(
