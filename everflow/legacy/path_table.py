@@ -107,6 +107,7 @@ python.compiler.xla   xla                                : xla.experimental cont
 python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
+python.debug.cli      analyzer_cli                       : legacy.inner.debug.analyzer
 python.debug.cli      base_ui readline_ui ui_factory     : legacy.inner.debug.user_interfaces
 python.debug.cli      cli_config                         : legacy.inner.debug.cli_config
 python.debug.cli      cli_shared                         : legacy.inner.debug.cli_shared
