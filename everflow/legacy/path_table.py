@@ -114,9 +114,12 @@ python.debug.cli      cli_shared                         : legacy.inner.debug.cl
 python.debug.cli      cli_test_utils                     : legacy.inner.debug.cli_test_utils
 python.debug.cli      command_parser                     : legacy.inner.debug.command_parser
 python.debug.cli      evaluator                          : legacy.inner.debug.evaluator
+python.debug.cli      profile_analyzer_cli               : legacy.inner.debug.profile_analyzer
 python.debug.cli      tensor_format                      : legacy.inner.debug.tensor_format
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
+python.debug.cli      curses_widgets                     : legacy.inner.debug.curses_widgets
+python.debug.cli      curses_ui                          : legacy.inner.debug.curses_widgets
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks
