@@ -71,7 +71,7 @@ def test_history_of_screens():
 
 def test_a_bar_that_scrolls():
     bar = curses_ui.ScrollBar(0, 0, 1, 7, 2, 5)
-    assert [row for row in bar.layout().font_attr_segs] == [0, 3, 7]
+    assert list(bar.layout().font_attr_segs) == [0, 3, 7]
     assert [bar.get_click_command(y) for y in (0, 1, 3, 4, 7, 8)] == [
         "up_a_line",
         "up",

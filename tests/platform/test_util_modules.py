@@ -31,7 +31,10 @@ def test_deprecated_arguments_and_values(caplog):
     assert first(y=3) == 3 and second() is False and not caplog.records
     first(x=1)
     second(True)
-    assert "calling first" in caplog.records[0].getMessage() and "with flag=True" in caplog.records[1].getMessage()
+    name = "test_deprecated_arguments_and_values.<locals>.{}"
+    assert caplog.records[0].args[1:] == (name.format("first"), __name__, "x", "in a future version", "Use y.")
+    assert caplog.records[1].args[1:5] == (name.format("second"), __name__, "flag", True)
+    assert first.__doc__.startswith("DEPRECATED FUNCTION ARGUMENTS\n\nWarning: ")
     assert len(caplog.records) == 2
 
 
