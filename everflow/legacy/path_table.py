@@ -72,7 +72,8 @@ python.autograph.pyct.static_analysis reaching_definitions : legacy.inner.autogr
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
-python.compat         compat v2_compat                   : compat .
+python.compat         compat                             : compat platform.compat .
+python.compat         v2_compat                          : compat .
 
 python.data           .                                  : data
 python.data           util experimental                  : data .
