@@ -92,7 +92,7 @@ def test_items_and_clusters_say_what_they_know():
         tf.add_to_collection("train_op", tf.assign_add(v, 2.0, name="more"))
         variables = grappler.Item(tf.train.export_meta_graph(graph=graph))
     assert variables.GetColocationGroups() == [["v", "v/Assign", "more"]]
-    with grappler.Provision() as cluster:
+    with grappler.Provision(disable_detailed_stats=False) as cluster:
         assert cluster.ListDevices()[0].properties.type == "CPU"
         _, seconds, stats = cluster.MeasureCosts(variables)
         assert seconds > 0 and stats.dev_stats
