@@ -52,10 +52,16 @@ def folder_to_device(folder):
 def load_tensor_from_event(event):
     """The array in an Event of a dump; an InconvertibleTensorProto where there is none."""
     tensor = event.summary.value[0].tensor
-    has_value = tensor.ByteSize() and tensor.dtype not in (types_pb2.DT_INVALID, types_pb2.DT_RESOURCE)
-    if tensor.tensor_content or tensor.string_val or has_value:
-        return make_ndarray(tensor)
-    return InconvertibleTensorProto(tensor, initialized=tensor.dtype == types_pb2.DT_RESOURCE)
+    is_handle = tensor.dtype == types_pb2.DT_RESOURCE
+    if is_handle or tensor.dtype == types_pb2.DT_INVALID or not _has_values(tensor):
+        return InconvertibleTensorProto(tensor, initialized=is_handle)
+    return make_ndarray(tensor)
+
+
+def _has_values(tensor):
+    """Whether there are as many values as the shape asks for: any, or none where it has no elements."""
+    fields = {field.name for field, _ in tensor.ListFields()} - {"dtype", "tensor_shape", "version_number"}
+    return bool(fields) or any(dim.size == 0 for dim in tensor.tensor_shape.dim)
 
 
 def load_tensor_from_event_file(event_file_path):
@@ -215,7 +221,7 @@ class DebugDumpDir(GraphStructure):
     def _info(self, prefix):
         paths = glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
         texts = [_read_event(path).log_message.message for path in paths]
-        return (texts[0] if len(texts) == 1 else texts) if texts else None
+        return texts[0] if len(texts) == 1 else texts
 
     def devices(self):
         """The names of the devices that ran."""
@@ -263,7 +269,7 @@ class DebugDumpDir(GraphStructure):
         if device_name is None:
             return self.dumped_tensor_data
         if device_name not in self._data:
-            raise ValueError(f"Device {device_name!r} is not among those of the dump: {self.devices()}")
+            raise KeyError(f"Device {device_name!r} is not among those of the dump: {self.devices()}")
         return self._data[device_name]
 
     # Where nodes were made.

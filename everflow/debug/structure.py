@@ -131,6 +131,8 @@ class GraphStructure:
 
     def _node(self, node_name, device_name):
         self._need_graphs()
+        if device_name is not None and device_name not in self._nodes:
+            raise KeyError(f"Device {device_name!r} is not among those of the dump: {list(self._nodes)}")
         for device, nodes in self._nodes.items():
             if device_name in (None, device) and node_name in nodes:
                 return device, nodes[node_name]

@@ -75,6 +75,9 @@ def _watch(run_options, graph, patterns, wanted, settings, reset_disk_byte_usage
             facts = (op.name, op.type, tensor.dtype.name)
             if all(bool(re.match(pattern, fact)) is wanted for pattern, fact in zip(patterns, facts) if pattern):
                 add_debug_tensor_watch(run_options, op.name, slot, **settings)
+    if wanted and not any(patterns):
+        # What is fed is no output of the graph that was drawn.
+        add_debug_tensor_watch(run_options, "*", -1, **settings)
     if not run_options.debug_options.debug_tensor_watch_opts:
         raise ValueError("No node of the graph is watched: no output matches all of the patterns")
     run_options.debug_options.reset_disk_byte_usage = reset_disk_byte_usage

@@ -72,7 +72,8 @@ python.autograph.pyct.static_analysis reaching_definitions : legacy.inner.autogr
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
-python.compat         compat v2_compat                   : compat .
+python.compat         compat                             : compat platform.compat .
+python.compat         v2_compat                          : compat .
 
 python.data           .                                  : data
 python.data           util experimental                  : data .
@@ -107,15 +108,19 @@ python.compiler.xla   xla                                : xla.experimental cont
 python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
+python.debug.cli      analyzer_cli                       : legacy.inner.debug.analyzer
 python.debug.cli      base_ui readline_ui ui_factory     : legacy.inner.debug.user_interfaces
 python.debug.cli      cli_config                         : legacy.inner.debug.cli_config
 python.debug.cli      cli_shared                         : legacy.inner.debug.cli_shared
 python.debug.cli      cli_test_utils                     : legacy.inner.debug.cli_test_utils
 python.debug.cli      command_parser                     : legacy.inner.debug.command_parser
 python.debug.cli      evaluator                          : legacy.inner.debug.evaluator
+python.debug.cli      profile_analyzer_cli               : legacy.inner.debug.profile_analyzer
 python.debug.cli      tensor_format                      : legacy.inner.debug.tensor_format
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
+python.debug.cli      curses_widgets                     : legacy.inner.debug.curses_widgets
+python.debug.cli      curses_ui                          : legacy.inner.debug.curses_widgets
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks

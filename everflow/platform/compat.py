@@ -15,8 +15,8 @@ real_types = (numbers.Real, np.integer, np.floating)
 complex_types = (numbers.Complex, np.number)
 
 # The day TensorFlow 1.15's interface was settled; it decides which graphs may be made for older readers.
-_HORIZON = datetime.date(2019, 8, 21)
-_horizon_now = _HORIZON
+_FORWARD_COMPATIBILITY_HORIZON = datetime.date(2019, 8, 21)
+_FORWARD_COMPATIBILITY_DELTA_DAYS_VAR_NAME = "TF_FORWARD_COMPATIBILITY_DELTA_DAYS"
 
 
 def as_bytes(bytes_or_text, encoding="utf-8"):
@@ -54,17 +54,32 @@ def path_to_str(path):
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 
 
+def _date_to_date_number(year, month, day):
+    """A number that grows with the day."""
+    return (year << 9) | (month << 5) | day
+
+
+def _update_forward_compatibility_date_number(date_to_override=None):
+    """Take a day for the horizon; without one the settled day, moved by as many days as the environment says."""
+    global _FORWARD_COMPATIBILITY_DATE_NUMBER
+    days = int(os.environ.get(_FORWARD_COMPATIBILITY_DELTA_DAYS_VAR_NAME) or 0)
+    date = date_to_override or _FORWARD_COMPATIBILITY_HORIZON + datetime.timedelta(days=days)
+    _FORWARD_COMPATIBILITY_DATE_NUMBER = _date_to_date_number(date.year, date.month, date.day)
+
+
+_update_forward_compatibility_date_number()
+
+
 def forward_compatible(year, month, day):
     """Whether a graph may use what came on that day: its readers are newer."""
-    return _horizon_now > datetime.date(year, month, day)
+    return _FORWARD_COMPATIBILITY_DATE_NUMBER > _date_to_date_number(year, month, day)
 
 
 @contextlib.contextmanager
 def forward_compatibility_horizon(year, month, day):
     """For tests: within it, `forward_compatible` answers as if the given day were today's horizon."""
-    global _horizon_now
-    before, _horizon_now = _horizon_now, datetime.date(year, month, day)
+    _update_forward_compatibility_date_number(datetime.date(year, month, day))
     try:
         yield
     finally:
-        _horizon_now = before
+        _update_forward_compatibility_date_number()

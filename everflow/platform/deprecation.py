@@ -10,6 +10,8 @@ import inspect
 import re
 import sys
 
+import numpy as np
+
 from everflow.platform import logging
 from everflow.platform.signatures import standing_for
 
@@ -31,21 +33,36 @@ def _removed(date):
     return f"after {date}" if date else "in a future version"
 
 
-def _warn(key, what, date, instructions, once):
+def _warn(key, once, form, *told):
+    """Log a warning that begins with the line of the call; `told` are what its `%s` stand for."""
     if not _PRINT_DEPRECATION_WARNINGS or (once and key in _warned):
         return
     _warned.add(key)
     frame = sys._getframe(2)
-    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    logging.warning(
-        "%s: %s is deprecated and will be removed %s. Instead of it:\n%s", place, what, _removed(date), instructions
+    logging.warning("From %s: " + form, f"{frame.f_code.co_filename}:{frame.f_lineno}", *told)
+
+
+def _facts(function):
+    return function.__qualname__, function.__module__
+
+
+def add_notice_to_docstring(doc, instructions, no_doc_str, suffix_str, notice):
+    """`doc` with a suffix to its first line and a warning below it; `no_doc_str` stands in for a missing one."""
+    if not notice:
+        raise ValueError("a notice has lines")
+    first, *rest = inspect.cleandoc(doc or "").splitlines() or [""]
+    head = f"{first} {suffix_str}" if first else no_doc_str
+    body = "\n".join(rest).strip("\n")
+    told = "\n".join([f"Warning: {notice[0]}", *notice[1:], instructions])
+    return "\n\n".join(filter(None, [head, told, body]))
+
+
+def _document(function, kind, subject, date, instructions):
+    """A function's docstring with what is deprecated of it."""
+    notice = [f"{subject} removed {_removed(date)}.", "Instructions for updating:"]
+    return add_notice_to_docstring(
+        function.__doc__, instructions, f"DEPRECATED FUNCTION{kind.upper()}", f"(deprecated{kind})", notice
     )
-
-
-def _document(function, subject, date, instructions):
-    first, *rest = (inspect.getdoc(function) or "").split("\n")
-    first = "\n".join([f"{first} (deprecated)".strip(), *rest])
-    return "\n\n".join(filter(None, [first, f"Warning: {subject} will be removed {_removed(date)}. {instructions}"]))
 
 
 def deprecated(date, instructions, warn_once=True):
@@ -56,63 +73,89 @@ def deprecated(date, instructions, warn_once=True):
         if not callable(function):
             raise ValueError(f"{function!r} is no function: @property goes above @deprecated, not below it")
         if inspect.isclass(function):
-            function.__init__ = mark_function(function.__init__, function.__name__)
+            function.__init__ = mark_function(function.__init__)
             return function
-        return mark_function(function, function.__name__)
+        return mark_function(function)
 
-    def mark_function(function, name):
+    def mark_function(function):
         @standing_for(function)
         def wrapper(*args, **kwargs):
-            _warn(function, f"{name} (from {function.__module__})", date, instructions, warn_once)
+            form = "%s (from %s) is deprecated and will be removed %s.\nInstructions for updating:\n%s"
+            _warn(function, warn_once, form, *_facts(function), _removed(date), instructions)
             return function(*args, **kwargs)
 
-        wrapper.__doc__ = _document(function, "This function", date, instructions)
+        subject = "THIS FUNCTION IS DEPRECATED. It will be"
+        wrapper.__doc__ = _document(function, "", subject, date, instructions)
         return wrapper
 
     return mark
 
 
+def _is(value, other):
+    """Whether a value is another, where `==` may be anything."""
+    return value is other or (type(value) is type(other) and bool(np.all(value == other)))
+
+
 def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, warn_once=True):
     """Mark arguments: a call that gives one logs a warning. A pair (name, value) is fine with that value."""
-    fine = dict(item if isinstance(item, tuple) else (item, None) for item in deprecated_arg_names_or_tuples)
-
-    def is_old(name, value):
-        return name in fine and value is not None and (fine[name] is None or value != fine[name])
-
-    return _mark_arguments(date, instructions, warn_once, is_old, {name: name for name in fine}, must_exist=True)
-
-
-def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
-    """Mark values of arguments: a call with one of them logs a warning."""
-
-    def is_old(name, value):
-        return name in deprecated_kwargs and value == deprecated_kwargs[name]
-
-    shown = {name: f"{name}={value}" for name, value in deprecated_kwargs.items()}
-    return _mark_arguments(date, instructions, warn_once, is_old, shown)
-
-
-def _mark_arguments(date, instructions, warn_once, is_old, shown, must_exist=False):
-    """The decorator that warns of arguments for which `is_old(name, value)`; `shown` has what it calls them."""
     _check(date, instructions)
-    if not shown:
+    fine = {
+        item[0]: item[1:] for item in ((i if isinstance(i, tuple) else (i,)) for i in deprecated_arg_names_or_tuples)
+    }
+    if not fine:
         raise ValueError("No argument is named that would be deprecated")
 
     def mark(function):
         signature = inspect.signature(function)
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
-        if missing := [] if takes_any or not must_exist else sorted(set(shown) - set(signature.parameters)):
+        if missing := sorted(set(fine) - set(signature.parameters)):
             raise ValueError(f"Arguments {missing} are not present in {function.__name__}, so they can't be deprecated")
 
         @standing_for(function)
         def wrapper(*args, **kwargs):
-            for name, value in signature.bind_partial(*args, **kwargs).arguments.items():
-                if is_old(name, value):
-                    what = f"calling {function.__name__} (from {function.__module__}) with {shown[name]}"
-                    _warn((function, name), what, date, instructions, warn_once)
+            for name, value in _bound(signature, args, kwargs).items():
+                if name in fine and not any(_is(value, ok) for ok in fine[name]):
+                    form = "calling %s (from %s) with %s is deprecated and will be removed %s."
+                    told = (*_facts(function), name, _removed(date), instructions)
+                    _warn((function, name), warn_once, form + "\nInstructions for updating:\n%s", *told)
             return function(*args, **kwargs)
 
-        wrapper.__doc__ = _document(function, f"Arguments ({', '.join(shown.values())})", date, instructions)
+        subject = f"SOME ARGUMENTS ARE DEPRECATED: `({', '.join(fine)})`. They will be"
+        wrapper.__doc__ = _document(function, " arguments", subject, date, instructions)
+        return wrapper
+
+    return mark
+
+
+def _bound(signature, args, kwargs):
+    """What a call gives, by the names of parameters; nothing where the call is a wrong one, which will say so itself."""
+    try:
+        return signature.bind_partial(*args, **kwargs).arguments
+    except TypeError:
+        return {}
+
+
+def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
+    """Mark values of arguments: a call with one of them, given or by default, logs a warning."""
+    _check(date, instructions)
+    if not deprecated_kwargs:
+        raise ValueError("No argument is named that would be deprecated")
+
+    def mark(function):
+        signature = inspect.signature(function)
+        defaults = {name: p.default for name, p in signature.parameters.items() if p.default is not p.empty}
+
+        @standing_for(function)
+        def wrapper(*args, **kwargs):
+            for name, value in {**defaults, **_bound(signature, args, kwargs)}.items():
+                if name in deprecated_kwargs and _is(value, deprecated_kwargs[name]):
+                    form = "calling %s (from %s) with %s=%s is deprecated and will be removed %s."
+                    told = (*_facts(function), name, value, _removed(date), instructions)
+                    _warn((function, name), warn_once, form + "\nInstructions for updating:\n%s", *told)
+            return function(*args, **kwargs)
+
+        shown = ", ".join(f"{name}={value}" for name, value in sorted(deprecated_kwargs.items()))
+        subject = f"SOME ARGUMENT VALUES ARE DEPRECATED: `({shown})`. They will be"
+        wrapper.__doc__ = _document(function, " argument values", subject, date, instructions)
         return wrapper
 
     return mark
@@ -138,21 +181,32 @@ def deprecated_endpoints(*args):
 
 def deprecated_alias(deprecated_name, name, func_or_class, warn_once=True):
     """`func_or_class` under an old name; using it logs a warning."""
+    form = "The name %s is deprecated. Please use %s instead.\n"
+    doc = add_notice_to_docstring(
+        func_or_class.__doc__,
+        f"Please use {name} instead.",
+        "DEPRECATED CLASS",
+        "(deprecated)",
+        ["THIS NAME IS DEPRECATED."],
+    )
     if inspect.isclass(func_or_class):
 
-        class Alias(func_or_class):
+        class _NewClass(func_or_class):
+            __doc__ = doc
+            __module__ = func_or_class.__module__
+
             def __init__(self, *args, **kwargs):
-                _warn(func_or_class, f"The name {deprecated_name}", None, f"Please use {name} instead.", warn_once)
+                _warn(_NewClass, warn_once, form, deprecated_name, name)
                 super().__init__(*args, **kwargs)
 
-        Alias.__name__ = Alias.__qualname__ = func_or_class.__name__
-        return Alias
+        return _NewClass
 
     @standing_for(func_or_class)
     def alias(*args, **kwargs):
-        _warn(func_or_class, f"The name {deprecated_name}", None, f"Please use {name} instead.", warn_once)
+        _warn(alias, warn_once, form, deprecated_name, name)
         return func_or_class(*args, **kwargs)
 
+    alias.__doc__ = doc
     return alias
 
 

@@ -89,10 +89,9 @@ class FileIO:
     def seek(self, offset=None, whence=0, position=None):
         """Go to a place in the file being read: from the start, from here (`whence=1`) or from the end (`whence=2`)."""
         reader = self._for_reading()
-        if offset is None:
-            offset = position  # its name in older programs
-        if offset is None:
-            raise TypeError("seek(): offset argument required")
+        if (offset is None) == (position is None):
+            raise TypeError("seek() takes an offset; position is its name in older programs")
+        offset = position if offset is None else offset
         if whence not in (0, 1, 2):
             raise errors.InvalidArgumentError(
                 None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."

@@ -8,14 +8,15 @@ import collections
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from everflow.framework import dtypes, errors
+from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import make_tensor_proto
-from everflow.protos import event_pb2
+from everflow.protos import event_pb2, resource_handle_pb2, tensor_pb2
 from everflow.runtime import debug_streams
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _counts = {"runs": 0}
 _GATED = "gated_grpc=true"
+_ANY = ("*", -1)  # a watch on whatever has none of its own
 _CHUNK = 4_096_000  # bytes of a tensor that one message to a debugger takes
 
 
@@ -35,8 +37,16 @@ class _Sink(Protocol):
 
     def about(self, device: str, graph: graph_pb2.GraphDef, now: int) -> None: ...
     def started(self, facts: dict[str, object], now: int) -> None: ...
-    def tensor(self, node: Node, slot: int, kind: str, gated: bool, array: np.ndarray, now: int) -> None: ...
+    def tensor(self, output: Output, kind: str, gated: bool, tensor: tensor_pb2.TensorProto, now: int) -> None: ...
     def close(self) -> None: ...
+
+
+class Output(NamedTuple):
+    """An output of a node, which dumps are named after."""
+
+    node: str
+    slot: int
+    device: str
 
 
 class DebugDumps:
@@ -57,19 +67,34 @@ class DebugDumps:
     def record(self, node: Node, start: int, end: int, values: list[Value]) -> None:
         """Called by the emitted function after each node."""
         for slot, value in enumerate(values):
-            for watch in (*self._watches.get((node.name, slot), ()), *self._watches.get(("*", -1), ())):
-                array = _as_array(value, node.output_dtypes[slot])
-                if array is None:
+            watches = self._watches.get((node.name, slot)) or self._watches.get(_ANY)
+            output = Output(node.name, slot, node.device)
+            if watches:
+                self._dump(output, watches, _seen(value, node.output_dtypes[slot], node, slot))
+
+    def _dump(self, output: Output, watches: list[debug_pb2.DebugTensorWatch], seen: _Seen) -> None:
+        for watch in watches:
+            for debug_op in watch.debug_ops:
+                kind, _, settings = debug_op.partition("(")
+                if kind not in _SUMMARIES:
+                    raise errors.UnimplementedError(
+                        None, None, f"There is no debug op {kind!r}; there are {', '.join(_SUMMARIES)}"
+                    )
+                shown = _SUMMARIES[kind](seen)
+                now = self._now()
+                if shown is None:
                     continue
-                for debug_op in watch.debug_ops:
-                    kind, _, settings = debug_op.partition("(")
-                    if kind not in _SUMMARIES:
-                        raise errors.UnimplementedError(
-                            None, None, f"There is no debug op {kind!r}; there are {', '.join(_SUMMARIES)}"
-                        )
-                    shown, now = _SUMMARIES[kind](array, node.output_dtypes[slot]), self._now()
-                    for url in watch.debug_urls:
-                        self._sinks[url].tensor(node, slot, kind, _GATED in settings.lower(), shown, now)
+                for url in watch.debug_urls:
+                    self._sinks[url].tensor(output, kind, _GATED in settings.lower(), shown, now)
+
+    def record_feeds(self, feeds: Mapping[Tensor, Any], device: str) -> None:
+        """Write what was fed, as outputs of the nodes that stand for it in the graphs of the run."""
+        watches = self._watches.get(_ANY)
+        for index, tensor in enumerate(sorted(feeds, key=lambda t: t.name)):
+            if watches and tensor.dtype.base_dtype not in (dtypes.resource, dtypes.variant):
+                array = np.asarray(feeds[tensor], tensor.dtype.base_dtype.as_numpy_dtype)
+                name = f"_arg_{tensor.op.name}_{tensor.value_index}_{index}"
+                self._dump(Output(name, 0, device), watches, _Seen(array, tensor.dtype.base_dtype))
 
     def _now(self) -> int:
         self._last = max(self._last + 1, time.time_ns() // 1000)
@@ -121,9 +146,9 @@ class _Folder:
         event.log_message.message = json.dumps(facts, separators=(",", ":"))
         self._write(event, f"_tfdbg_core_metadata_sessionrun{_counts['runs']:014d}_{now}")
 
-    def tensor(self, node: Node, slot: int, kind: str, gated: bool, array: np.ndarray, now: int) -> None:
-        for event in _tensor_events(node, slot, kind, array, now, chunk=None):
-            self._write(event, _device_folder(node.device), f"{node.name}_{slot}_{kind}_{now}")
+    def tensor(self, output: Output, kind: str, gated: bool, tensor: tensor_pb2.TensorProto, now: int) -> None:
+        for event in _tensor_events(output, kind, tensor, now, chunk=None):
+            self._write(event, _device_folder(output.device), f"{output.node}_{output.slot}_{kind}_{now}")
 
     def close(self) -> None:
         """Every file is whole already."""
@@ -150,10 +175,10 @@ class _Debugger:
         event.log_message.message = json.dumps({**facts, "grpc_path": self._path}, separators=(",", ":"))
         self._stream.ask(event)
 
-    def tensor(self, node: Node, slot: int, kind: str, gated: bool, array: np.ndarray, now: int) -> None:
-        key = f"{node.name}:{slot}:{kind}"
+    def tensor(self, output: Output, kind: str, gated: bool, tensor: tensor_pb2.TensorProto, now: int) -> None:
+        key = f"{output.node}:{output.slot}:{kind}"
         if not gated or self._stream.wants(key):
-            for event in _tensor_events(node, slot, kind, array, now, _CHUNK):
+            for event in _tensor_events(output, kind, tensor, now, _CHUNK):
                 self._stream.send(event, key if gated else "")
 
     def close(self) -> None:
@@ -168,21 +193,20 @@ def _sink(url: str) -> _Sink:
 
 
 def _tensor_events(
-    node: Node, slot: int, kind: str, array: np.ndarray, now: int, chunk: int | None
+    output: Output, kind: str, tensor: tensor_pb2.TensorProto, now: int, chunk: int | None
 ) -> Iterator[event_pb2.Event]:
     """A tensor as one event, or as several with up to `chunk` bytes each, which together are its content."""
-    tensor = make_tensor_proto(array)
     content = tensor.tensor_content
     size = chunk or len(content) or 1
     count = max(1, -(-len(content) // size))
     for i in range(count):
         event = event_pb2.Event(wall_time=now)
-        value = event.summary.value.add(tag=node.name, node_name=f"{node.name}:{slot}:{kind}")
-        if count > 1:
-            tensor.tensor_content = content[i * size : (i + 1) * size]
+        value = event.summary.value.add(tag=output.node, node_name=f"{output.node}:{output.slot}:{kind}")
         value.tensor.CopyFrom(tensor)
+        if count > 1:
+            value.tensor.tensor_content = content[i * size : (i + 1) * size]
         value.metadata.plugin_data.plugin_name = "debugger"
-        about = {"device": node.device, "outputSlot": slot, "numChunks": count, "chunkIndex": i}
+        about = {"device": output.device, "outputSlot": output.slot, "numChunks": count, "chunkIndex": i}
         value.metadata.plugin_data.content = json.dumps(about, separators=(",", ":")).encode()
         yield event
 
@@ -191,31 +215,69 @@ def _device_folder(device: str) -> str:
     return "_tfdbg_device_" + device.replace("/", ",").replace(":", "_")
 
 
-def _as_array(value: Value, dtype: dtypes.DType) -> np.ndarray | None:
-    """The array behind a kernel's value; None for handles and what was never set."""
+class _Seen(NamedTuple):
+    """What an output was found to be: an array; or that nothing was assigned to it yet, in the shape it will have; or
+    the handle of a resource.
+    """
+
+    array: np.ndarray | None
+    dtype: dtypes.DType
+    shape: Sequence[int | None] = ()
+    handle: resource_handle_pb2.ResourceHandleProto | None = None
+
+
+def _seen(value: Value, dtype: dtypes.DType, node: Node, slot: int) -> _Seen:
     from everflow.kernels.tensors import to_numpy  # builds on this module
 
+    dtype = dtype.base_dtype
+    if dtype == dtypes.resource:
+        name = getattr(value, "name", "") or node.name
+        container = getattr(value, "container", "") or "localhost"
+        container = container.decode() if isinstance(container, bytes) else container
+        handle = resource_handle_pb2.ResourceHandleProto(device=node.device, container=container, name=name)
+        return _Seen(None, dtype, handle=handle)
     value = getattr(value, "value", value)
-    if value is None or dtype.base_dtype in (dtypes.resource, dtypes.variant):
+    if value is None or dtype == dtypes.variant:
+        shape = node.op.outputs[slot].shape
+        return _Seen(None, dtype, shape.as_list() if shape.is_fully_defined() else ())
+    return _Seen(value if isinstance(value, np.ndarray) else to_numpy(value, dtype), dtype)
+
+
+def _identity(seen: _Seen) -> tensor_pb2.TensorProto | None:
+    if seen.array is not None:
+        return make_tensor_proto(seen.array)
+    if seen.dtype == dtypes.variant:
         return None
-    return value if isinstance(value, np.ndarray) else to_numpy(value, dtype.base_dtype)
+    tensor = tensor_pb2.TensorProto(dtype=seen.dtype.as_datatype_enum)
+    tensor.tensor_shape.CopyFrom(TensorShape(seen.shape).as_proto())
+    if seen.handle is not None:
+        tensor.tensor_content = seen.handle.SerializeToString()
+    return tensor
 
 
-def _numeric_summary(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
-    numbers = np.asarray(array, np.float64).reshape(-1)
-    finite = numbers[np.isfinite(numbers)]
-    counts = [
-        *(1.0, numbers.size, np.isnan(numbers).sum(), np.isneginf(numbers).sum()),
-        *((finite < 0).sum(), (finite == 0).sum(), (finite > 0).sum(), np.isposinf(numbers).sum()),
-    ]
+def _nan_count(seen: _Seen) -> tensor_pb2.TensorProto | None:
+    if seen.array is None:
+        return None
+    return make_tensor_proto(np.int64(np.isnan(seen.array).sum() if seen.array.dtype.kind in "fc" else 0))
+
+
+def _numeric_summary(seen: _Seen) -> tensor_pb2.TensorProto | None:
+    """Whether it was assigned, how many numbers of which kind there are, their spread, and the type and shape."""
+    if seen.dtype in (dtypes.resource, dtypes.variant, dtypes.string):
+        return None
+    if seen.array is None:
+        counts, finite, shape = [0.0] * 8, np.zeros([0]), [dim or 0 for dim in seen.shape]
+    else:
+        numbers, shape = np.asarray(seen.array, np.float64).reshape(-1), list(seen.array.shape)
+        finite = numbers[np.isfinite(numbers)]
+        counts = [
+            *(1.0, numbers.size, np.isnan(numbers).sum(), np.isneginf(numbers).sum()),
+            *((finite < 0).sum(), (finite == 0).sum(), (finite > 0).sum(), np.isposinf(numbers).sum()),
+        ]
     spread = (
         [finite.min(), finite.max(), finite.mean(), finite.var()] if finite.size else [np.inf, -np.inf, np.nan, np.nan]
     )
-    return np.array([*counts, *spread, dtype.base_dtype.as_datatype_enum, array.ndim, *array.shape], np.float64)
+    return make_tensor_proto(np.array([*counts, *spread, seen.dtype.as_datatype_enum, len(shape), *shape], np.float64))
 
 
-_SUMMARIES = {
-    "DebugIdentity": lambda array, dtype: array,
-    "DebugNanCount": lambda array, dtype: np.int64(np.isnan(array).sum() if array.dtype.kind in "fc" else 0),
-    "DebugNumericSummary": _numeric_summary,
-}
+_SUMMARIES = {"DebugIdentity": _identity, "DebugNanCount": _nan_count, "DebugNumericSummary": _numeric_summary}

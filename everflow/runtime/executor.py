@@ -290,7 +290,7 @@ class LocalExecutor:
         checks = [check_after] if timeout > 0 else []
         prepared = self.prepare(fetches, tensors, timeout)
         plan = prepared.plan
-        from everflow.runtime.plan.partition import cut, partition_graphs  # builds on this module
+        from everflow.runtime.plan.partition import cut  # builds on this module
 
         trace = dumps = None
         if options is not None and options.debug_options.debug_tensor_watch_opts:
@@ -304,7 +304,8 @@ class LocalExecutor:
         start = time.time()
         with dumps or contextlib.nullcontext():
             if dumps is not None:
-                dumps.write_graphs(partition_graphs(plan.devices), fetches, tensors)
+                dumps.write_graphs(self._parts(cut, plan, fetches, tensors), fetches, tensors)
+                dumps.record_feeds(feeds, self.device_names[0])
             results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout)
         if trace is not None and not trace.records:
             # All was known beforehand, so there is nothing to show but how it was drawn: constants, which run again.
@@ -317,9 +318,14 @@ class LocalExecutor:
                 if self.config.graph_options.build_cost_model > 0:
                     tracing.write_cost_graph(run_metadata, plan, trace)
             if options is not None and options.output_partition_graphs:
-                places = {n.op: device for device, nodes in plan.devices.items() for n in nodes}
-                self._write_parts(run_metadata, cut(places.__getitem__, fetches, tensors, self.device_names[0]))
+                self._write_parts(run_metadata, self._parts(cut, plan, fetches, tensors))
         return results
+
+    def _parts(
+        self, cut: Callable, plan: Runnable, fetches: list[Element], feeds: list[Tensor]
+    ) -> list[graph_pb2.GraphDef]:
+        places = {n.op: device for device, nodes in plan.devices.items() for n in nodes}
+        return cut(places.__getitem__, fetches, feeds, self.device_names[0])
 
     def _write_parts(self, run_metadata: config_pb2.RunMetadata, parts: list[graph_pb2.GraphDef]) -> None:
         whole = self.graph._as_graph_def(from_version=self.graph.version)[0]  # versions and functions

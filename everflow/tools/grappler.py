@@ -16,7 +16,7 @@ from everflow.framework.importer import import_graph_def
 from everflow.kernels import registry
 from everflow.ops.functions.inlining import inlined
 from everflow.protos.config_pb2 import ConfigProto, RunMetadata, RunOptions
-from everflow.protos.device_properties_pb2 import NamedDevice
+from everflow.protos.device_properties_pb2 import DeviceProperties, NamedDevice
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
@@ -168,8 +168,23 @@ class Item:
         return [group for group in groups.values() if len(group) > 1]
 
 
-# How many operations a core does at once, as an estimate counts it: a GPU's is a group of small ones.
-_OPS_AT_ONCE = {"CPU": 1, "GPU": 64}
+# How many operations a core does at once, as an estimate counts it. A GPU's core is a group of small ones, of which
+# there are more or fewer by its architecture, and each multiplies and adds.
+_SMALL_CORES = (("3", 32), ("4", 192), ("6", 128))
+
+
+def _ops_at_once(properties: DeviceProperties) -> int:
+    if properties.type != "GPU":
+        return 1
+    architecture = properties.environment.get("architecture", "")
+    return 2 * next((count for above, count in _SMALL_CORES if architecture < above), 64)
+
+
+class OpPerformance(NamedTuple):
+    """What an op costs, in nanoseconds."""
+
+    node: str
+    compute_cost: int
 
 
 class Cluster:
@@ -183,6 +198,8 @@ class Cluster:
         devices: Sequence[Any] | None = None,
     ) -> None:
         self._devices = _own_devices() if devices is None else list(devices)
+        self._described = devices is not None
+        self._stats_wanted = not disable_detailed_stats
 
     def __enter__(self) -> Cluster:
         return self
@@ -210,18 +227,33 @@ class Cluster:
     def EstimatePerformance(self, device: NamedDevice) -> float:
         """How many operations a device may do in a nanosecond, by what is said of it."""
         properties = device.properties
-        return properties.num_cores * properties.frequency * _OPS_AT_ONCE.get(properties.type, 1) / 1000.0
+        return properties.num_cores * properties.frequency * _ops_at_once(properties) / 1000.0
 
     def MeasureCosts(self, item: Item) -> tuple[list[Any], float, StepStats]:
-        """(costs of ops that nobody counted, seconds of a run, what the run tells of its nodes)."""
+        """(costs of ops where they are estimated, seconds of a run, what the run tells of its nodes if that is wanted)."""
+        if self._described:
+            return self._estimated(item)
         with Session(graph=item._graph()) as session:
             for name in _initializers(item.metagraph):
                 session.run(name)
             metadata = RunMetadata()
-            options = RunOptions(trace_level=RunOptions.FULL_TRACE)
+            options = RunOptions(trace_level=RunOptions.FULL_TRACE if self._stats_wanted else RunOptions.NO_TRACE)
             start = time.perf_counter()
             session.run(_outputs(item.metagraph), options=options, run_metadata=metadata)
             return [], time.perf_counter() - start, metadata.step_stats
+
+    def _estimated(self, item: Item) -> tuple[list[OpPerformance], float, StepStats]:
+        """What a run would cost on the first of the devices, which needn't be there: an operation for each number made."""
+        speed = self.EstimatePerformance(self._devices[0]) or 1.0
+        device = StepStats().dev_stats.add(device=self._devices[0].name)
+        costs, now = [], 0
+        for op in item._graph().get_operations():
+            made = 0 if op.type == "Const" else sum(t.shape.num_elements() or 0 for t in op.outputs)
+            costs.append(OpPerformance(op.name, round(made / speed)))
+            node = device.node_stats.add(node_name=op.name, all_start_micros=now // 1000)
+            now += costs[-1].compute_cost
+            node.all_end_rel_micros = now // 1000 - node.all_start_micros
+        return costs, max(now, 1) / 1e9, StepStats(dev_stats=[device])
 
     def DeterminePeakMemoryUsage(self, item: Item) -> dict[str, tuple[int, list[tuple[str, int, int, int, int]]]]:
         """{device: (most bytes at once, (node, output, bytes, when made, when last used) of each tensor then)}, where

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from everflow.platform import deprecation, exports, inspection, lazy_loader
+from everflow.platform import compat, deprecation, exports, inspection, lazy_loader
 
 
 def test_deprecated_warns_once(caplog):
@@ -31,7 +31,10 @@ def test_deprecated_arguments_and_values(caplog):
     assert first(y=3) == 3 and second() is False and not caplog.records
     first(x=1)
     second(True)
-    assert "calling first" in caplog.records[0].getMessage() and "with flag=True" in caplog.records[1].getMessage()
+    name = "test_deprecated_arguments_and_values.<locals>.{}"
+    assert caplog.records[0].args[1:] == (name.format("first"), __name__, "x", "in a future version", "Use y.")
+    assert caplog.records[1].args[1:5] == (name.format("second"), __name__, "flag", True)
+    assert first.__doc__.startswith("DEPRECATED FUNCTION ARGUMENTS\n\nWarning: ")
     assert len(caplog.records) == 2
 
 
@@ -85,3 +88,15 @@ def test_tf_export():
 def test_a_deprecation_says_when_what_and_what_instead(mark):
     with pytest.raises(ValueError):
         mark()
+
+
+def test_horizon_of_compatibility(monkeypatch):
+    assert not compat.forward_compatible(2019, 8, 21) and compat.forward_compatible(2019, 8, 20)
+    monkeypatch.setenv(compat._FORWARD_COMPATIBILITY_DELTA_DAYS_VAR_NAME, "1")
+    compat._update_forward_compatibility_date_number()
+    assert compat.forward_compatible(2019, 8, 21)
+    monkeypatch.undo()
+    compat._update_forward_compatibility_date_number()
+    with compat.forward_compatibility_horizon(2018, 1, 1):
+        assert not compat.forward_compatible(2018, 1, 1)
+    assert compat.forward_compatible(2018, 1, 1)

@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.protos.device_properties_pb2 import DeviceProperties, NamedDevice
 from everflow.tools import grappler
 
 
@@ -91,7 +92,7 @@ def test_items_and_clusters_say_what_they_know():
         tf.add_to_collection("train_op", tf.assign_add(v, 2.0, name="more"))
         variables = grappler.Item(tf.train.export_meta_graph(graph=graph))
     assert variables.GetColocationGroups() == [["v", "v/Assign", "more"]]
-    with grappler.Provision() as cluster:
+    with grappler.Provision(disable_detailed_stats=False) as cluster:
         assert cluster.ListDevices()[0].properties.type == "CPU"
         _, seconds, stats = cluster.MeasureCosts(variables)
         assert seconds > 0 and stats.dev_stats
@@ -127,3 +128,23 @@ def test_rewrites_can_be_switched_off():
     options.constant_folding = options.dependency_optimization = options.OFF
     meta = _meta_graph()
     assert _names(grappler.OptimizeGraph(config, meta)) == _names(meta.graph_def)
+
+
+def test_costs_on_a_device_that_is_only_described():
+    properties = DeviceProperties(type="GPU", frequency=1000, num_cores=60, environment={"architecture": "7"})
+    cluster = grappler.Cluster(devices=[NamedDevice(properties=properties, name="/GPU:0")])
+    assert cluster.EstimatePerformance(cluster.ListDevices()[0]) == 7680.0
+    with tf.Graph().as_default() as graph, tf.device("/device:GPU:0"):
+        tf.add_to_collection("train_op", tf.add(tf.ones([64, 64]), 1.0))
+    item = grappler.Item(tf.train.export_meta_graph(graph=graph))
+    costs, seconds, stats = cluster.MeasureCosts(item)
+    assert {cost.node for cost in costs} == {op.name for op in graph.get_operations()}
+    assert seconds > 0 and len(stats.dev_stats[0].node_stats) == len(costs)
+
+
+def test_stats_of_a_run_are_there_when_they_are_wanted():
+    with tf.Graph().as_default() as graph:
+        tf.add_to_collection("train_op", tf.add(tf.random.uniform([4]), 1.0))
+    item = grappler.Item(tf.train.export_meta_graph(graph=graph))
+    assert not grappler.Cluster().MeasureCosts(item)[2].dev_stats
+    assert grappler.Cluster(disable_detailed_stats=False).MeasureCosts(item)[2].dev_stats

@@ -105,7 +105,7 @@ class CommandHandlerRegistry:
         except CommandLineExit:
             raise
         except SystemExit:
-            return RichTextLines([f"The command {prefix!r} was given in a wrong way:", f'Type "help {prefix}"'])
+            return RichTextLines([f"Syntax error for command: {prefix}", f'For help, do "help {prefix}"'])
         except Exception:  # whatever goes wrong in a command is shown, and the next one can be typed
             return RichTextLines([f"Error in command {prefix} {argv}:", *traceback.format_exc().splitlines()])
         if output is not None and not isinstance(output, RichTextLines):

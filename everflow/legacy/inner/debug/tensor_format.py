@@ -60,7 +60,7 @@ def format_tensor(
     with np.printoptions(**(np_printoptions or {})):
         lines, edge = repr(tensor).split("\n"), np.get_printoptions()["edgeitems"]
     first = made.num_lines()
-    if tensor.dtype.kind in "?biufc":
+    if tensor.dtype.kind in "?biufcO":
         made.annotations["tensor_metadata"] = {"dtype": tensor.dtype, "shape": tensor.shape}
         places = _places(lines, tensor.shape, edge)
         made.annotations.update({first + row: place for row, place in places.items()})

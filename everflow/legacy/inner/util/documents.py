@@ -7,8 +7,10 @@ from __future__ import annotations
 import collections
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+
+from everflow.platform.deprecation import add_notice_to_docstring  # noqa: F401  It is a name of decorator_utils.
 
 # Of an argument that is going away: where it stands, and the value, if any, that may still be given.
 DeprecatedArgSpec = collections.namedtuple("DeprecatedArgSpec", ["position", "has_ok_value", "ok_value"])
@@ -46,19 +48,6 @@ class classproperty:
 def _normalize_docstring(docstring: str | None) -> str:
     """A docstring without the indentation that its place gives it, and without blanks around it."""
     return inspect.cleandoc(docstring or "").strip()
-
-
-def add_notice_to_docstring(
-    doc: str | None, instructions: str, no_doc_str: str, suffix_str: str, notice: Sequence[str]
-) -> str:
-    """`doc` with a suffix to its first line and a warning below it; `no_doc_str` stands in for a missing one."""
-    if not notice:
-        raise ValueError("a notice has lines")
-    first, *rest = inspect.cleandoc(doc or "").splitlines() or [""]
-    head = f"{first} {suffix_str}" if first else no_doc_str
-    body = "\n".join(rest).strip("\n")
-    told = "\n".join([f"Warning: {notice[0]}", *notice[1:], instructions])
-    return "\n\n".join(filter(None, [head, told, body]))
 
 
 def rewrite_argument_docstring(old_doc: str, old_argument: str, new_argument: str) -> str:
