@@ -116,8 +116,10 @@ def _raise(error: Exception):
 
 def _asked_by_a_library() -> bool:
     """Whether the call came from code of today, which expects today's errors."""
-    caller = sys._getframe(2).f_globals.get("__name__", "")
-    return caller.partition(".")[0] in ("numpy", "everflow", "torch", "scipy")
+    frame = sys._getframe(2)
+    while frame.f_globals is globals() and frame.f_back is not None:  # a function in two manners of old
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("numpy", "everflow", "torch", "scipy")
 
 
 def _reshape(today: Callable) -> Callable:
