@@ -1,6 +1,7 @@
 """`import tensorflow` and the module paths below it, after `import everflow.as_tensorflow`."""
 
 import importlib
+import pydoc
 import subprocess
 import sys
 
@@ -94,6 +95,15 @@ def test_a_missing_path_says_so():
         from tensorflow.python.framework import no_such  # noqa: F401
     with pytest.raises(AttributeError, match="doesn't have it yet"):
         everflow.python.framework.no_such  # noqa: B018
+
+
+def test_a_missing_path_is_named_whole_where_it_is_imported():
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module("tensorflow.layers.Dense")
+    assert caught.value.name == "tensorflow.layers.Dense"
+    # Libraries look classes up by their paths; what isn't a module is passed over by that name.
+    assert pydoc.locate("tensorflow.layers.Dense") is everflow.layers.Dense
+    assert pydoc.locate("tensorflow.nn.no_such.Dense") is None
 
 
 def test_every_row_is_well_formed():

@@ -349,6 +349,16 @@ def _missing(fullname: str, path: str) -> str:
     return f"No module named {fullname!r}{hint or f' in TensorFlow 1.15, nor in Everflow {EVERFLOW_VERSION}'}"
 
 
+def _in_from_import() -> bool:
+    """Whether `from a import b` asks for the module that a finder looks for, and not `import a.b`."""
+    frame: types.FrameType | None = sys._getframe(2)  # what called the finder
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code.co_name == "_handle_fromlist":
+            return True
+        frame = frame.f_back
+    return False
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds tensorflow and everything below it, before the finders that look at sys.path."""
 
@@ -358,9 +368,8 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         module = _resolve(fullname, rest)
         if module is None:
-            # `from a import b` passes over an error whose name is "a.b", and says nothing of use then; so the name is
-            # without its root.
-            raise ModuleNotFoundError(_missing(fullname, rest), name=rest)
+            # `from a import b` passes over an error whose name is "a.b", and says nothing of use then.
+            raise ModuleNotFoundError(_missing(fullname, rest), name=rest if _in_from_import() else fullname)
         return alias_spec(fullname, module)
 
 

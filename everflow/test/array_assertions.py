@@ -6,6 +6,7 @@ import numpy as np
 
 from everflow.framework.operation import Tensor
 from everflow.ops.ragged import RaggedTensor, RaggedTensorValue
+from everflow.platform.object_arrays import array_of_objects
 from everflow.platform.signatures import takes
 
 _SHOWN = 10  # so many elements out of range are listed
@@ -22,8 +23,8 @@ class ArrayAssertions:
             return a
         try:
             return np.array(a)
-        except ValueError:
-            return np.array(a, dtype=object)
+        except (ValueError, NotImplementedError):
+            return array_of_objects(a)
 
     def _GetPyList(self, a):
         """What stands in a ragged value or an array as nested lists."""

@@ -211,6 +211,23 @@ def test_the_largest_of_uneven_rows(tmp_path):
     ) == ["[3] [1, 2] 2"]
 
 
+def test_arrays_of_tensors_without_values(tmp_path):
+    out = run(
+        """
+        import numpy as np, tensorflow as tf
+        a, size = tf.zeros([2]), tf.constant(3)
+        print(np.array([a, a]).shape, np.asarray([[size, 1], [2, 3]]).dtype, np.size([a, a]))
+        print(tf.Session().run([np.prod([2, size]), np.sum([1, size])]), np.where([True], [size], [1])[0] is size)
+        try:
+            np.array(a)
+        except NotImplementedError:
+            print("a tensor itself is no array")
+        """,
+        tmp_path,
+    )
+    assert out == ["(2,) object 2", "[6, 4] True", "a tensor itself is no array"]
+
+
 def test_graphs_of_networkx_2(tmp_path):
     pytest.importorskip("networkx")
     out = run(

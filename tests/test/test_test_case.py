@@ -294,3 +294,11 @@ def test_what_was_captured_stays(capfd):
         assert captured.contents() == "one "
         os.write(sys.stdout.fileno(), b"two")
     assert captured.contents() == "one two"
+
+
+def test_lists_of_tensors_are_compared_as_objects(case):
+    with tf.Graph().as_default():
+        a, b = tf.zeros([2]), tf.zeros([3])
+        case.assertAllEqual((a, b), [a, b])
+        with pytest.raises(AssertionError):
+            case.assertAllEqual([a], [[0.0, 0.0]])

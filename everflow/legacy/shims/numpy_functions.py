@@ -1,5 +1,5 @@
-"""numpy's functions with what they took in its first version: rows of unequal lengths, generators, `newshape`, bytes in
-`fromstring`.
+"""numpy's functions with what they took in its first version: rows of unequal lengths, lists of a graph's tensors, generators,
+`newshape`, bytes in `fromstring`.
 
 Each function is today's own, asked first; only what it refuses is done in the old way.
 """
@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from everflow.platform.object_arrays import array_of_objects
+
 
 def bring_back() -> None:
     np.array = _lenient(np.array)
@@ -22,6 +24,21 @@ def bring_back() -> None:
         setattr(np, name, _taking_iterators(getattr(np, name)))
     for name in ("max", "min", "amax", "amin", "sum"):
         setattr(np, name, _of_uneven_rows(getattr(np, name)))
+    for name in (
+        "array",
+        "asarray",
+        "asanyarray",
+        "prod",
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "size",
+        "where",
+    ):
+        setattr(np, name, _taking_tensors(getattr(np, name)))
     for name in ("meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d"):
         setattr(np, name, _giving_lists(getattr(np, name)))
 
@@ -48,6 +65,23 @@ def _of_uneven_rows(today: Callable) -> Callable:
             if "inhomogeneous" not in str(refused) or not args or _asked_by_a_library():
                 raise
             return today(np.array(args[0], dtype=object), *args[1:], **kwargs)
+
+    return function
+
+
+def _taking_tensors(today: Callable) -> Callable:
+    """A function that takes a list with tensors of a graph in it for an array of objects, as numpy did when it passed
+    over what an element's `__array__` raised.
+    """
+
+    @functools.wraps(today)
+    def function(*args, **kwargs):
+        try:
+            return today(*args, **kwargs)
+        except NotImplementedError:
+            if not any(isinstance(arg, list | tuple) for arg in args) or _asked_by_a_library():
+                raise
+            return today(*(array_of_objects(arg) if isinstance(arg, list | tuple) else arg for arg in args), **kwargs)
 
     return function
 
@@ -82,8 +116,10 @@ def _raise(error: Exception):
 
 def _asked_by_a_library() -> bool:
     """Whether the call came from code of today, which expects today's errors."""
-    caller = sys._getframe(2).f_globals.get("__name__", "")
-    return caller.partition(".")[0] in ("numpy", "everflow", "torch", "scipy")
+    frame = sys._getframe(2)
+    while frame.f_globals is globals() and frame.f_back is not None:  # a function in two manners of old
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("numpy", "everflow", "torch", "scipy")
 
 
 def _reshape(today: Callable) -> Callable:
