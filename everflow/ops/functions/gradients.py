@@ -11,12 +11,12 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import body_of, call_attr
-from everflow.framework.nesting import room_for_a_body
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
 from everflow.ops.functions import collection
 from everflow.ops.functions.bodies import BodyGraph, define, grow, returned, unique_name
+from everflow.ops.functions.nesting import room_for_a_body
 from everflow.ops.gradients.reverse import gradients, is_trainable
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph
-from everflow.framework.nesting import room_for_a_body
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph, outermost
 from everflow.framework.type_specs import TensorSpec, TypeSpec
@@ -30,6 +29,7 @@ from everflow.ops.functions.argument_specs import (
 from everflow.ops.functions.bodies import BodyGraph
 from everflow.ops.functions.caches import FunctionCache
 from everflow.ops.functions.concrete import ConcreteFunction, passed
+from everflow.ops.functions.nesting import room_for_a_body
 from everflow.ops.variables.resource import is_resource_variable
 from everflow.ops.variables.variable import Variable
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from everflow.framework import nesting
+from everflow.ops.functions import nesting
 
 
 def deep(levels, then):
