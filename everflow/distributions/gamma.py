@@ -22,6 +22,8 @@ class ConcentrationRate(Scalar):
 
     _parameter_names = ("concentration", "rate")
 
+    _kind_of_samples = FULLY_REPARAMETERIZED
+
     def __init__(self, concentration, rate, validate_args, parameters, name):
         with name_scope(name, values=[concentration, rate]) as name:
             checked = (concentration, rate) if validate_args else ()
@@ -29,7 +31,7 @@ class ConcentrationRate(Scalar):
                 self._concentration = array.identity(concentration, name="concentration")
                 self._rate = array.identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
-        self._begin(parameters, self._rate.dtype, FULLY_REPARAMETERIZED, [self._concentration, self._rate], name)
+        self._begin(parameters, self._rate.dtype, self._kind_of_samples, [self._concentration, self._rate], name)
 
     concentration = property(lambda self: self._concentration, doc="The shape: the larger, the more symmetrical.")
     rate = property(lambda self: self._rate, doc="The inverse of the scale.")

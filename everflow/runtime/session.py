@@ -137,7 +137,7 @@ class BaseSession:
             except TypeError:  # nested, or nothing that could be looked up
                 key = _frozen(fetches, feed_dict)
                 call = self._calls.get(key)
-            if call is not None and self._executor.extended_to == self._graph.version:
+            if call is not None and self._executor.extended_to == self._graph.version and hasattr(feed_dict, "values"):
                 return call(feed_dict.values())
             return self._first_run(key, fetches, feed_dict)
         if RECORDER.running:

@@ -100,6 +100,8 @@ def test_keys():
         assert sess.run(total, {"x:0": 1.0, y: 2.0}) == 3.0
         assert sess.run(total, {(x, y): (1.0, 5.0)}) == 6.0
         assert sess.run(total, {total: 4.0}) == 4.0
+        with pytest.raises(TypeError, match="must be a dictionary"):
+            sess.run(total, [x, y])  # also after the same fetch was run with the same feeds
         for key in (3, "zz:0", "x", x.op):
             with pytest.raises(TypeError, match="Cannot interpret feed_dict key as Tensor"):
                 sess.run(total, {key: 1.0})

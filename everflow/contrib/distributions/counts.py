@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.distributions import checks
-from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from everflow.distributions.event_shapes import Scalar
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -265,7 +265,7 @@ class _Certain(Distribution):
             # How far a value may be away and still count as this one.
             self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)
         self._is_vector = is_vector
-        self._begin(parameters, self._loc.dtype, FULLY_REPARAMETERIZED, [self._loc, self._slack], name)
+        self._begin(parameters, self._loc.dtype, NOT_REPARAMETERIZED, [self._loc, self._slack], name)
 
     loc = property(lambda self: self._loc, doc="The value.")
     atol = property(lambda self: self._atol, doc="How far away a value may be.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from everflow.distributions import normal_functions as special
 from everflow.distributions.checks import constructor_with, fill, softplus_of
-from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.gamma import ConcentrationRate, Gamma
 from everflow.distributions.location_scale import LocationScale
@@ -149,6 +149,8 @@ def _erfinv(x):
 
 class InverseGamma(ConcentrationRate):
     """The inverses of gamma draws; the rate is their scale."""
+
+    _kind_of_samples = NOT_REPARAMETERIZED
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
         super().__init__(concentration, rate, validate_args, dict(locals()), name)
