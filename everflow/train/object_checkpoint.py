@@ -8,7 +8,7 @@ import weakref
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
+from everflow.framework.scopes import colocate_with, device, executing_eagerly, get_default_graph, init_scope
 from everflow.ops.array.constants import constant
 from everflow.ops.functions.traced import Function
 from everflow.ops.variables.auto_trackable import AutoTrackable
@@ -224,7 +224,7 @@ class Checkpoint(AutoTrackable):
             counter = self._ready_counter(session)
             with session.graph.as_default():
                 if self._saver.nodes.count_up is None:
-                    with device("/cpu:0"):
+                    with colocate_with(counter), device("/cpu:0"):
                         self._saver.nodes.count_up = counter.assign_add(1)
                 number = int(session.run(self._saver.nodes.count_up))
         path = self.write(f"{file_prefix}-{number}", session=session)

@@ -421,8 +421,9 @@ class RaggedTensor(CompositeTensor):
 
     def __iter__(self):
         if not self._is_eager():
-            raise TypeError("A RaggedTensor of a graph can't be iterated over: its rows are known when it runs.")
-        return (self[i] for i in range(int(self.nrows())))
+            raise ValueError("A RaggedTensor of a graph can't be iterated over: its rows are known when it runs.")
+        for i in range(int(self.nrows())):
+            yield self[i]
 
     def __str__(self):
         return repr(self)

@@ -94,7 +94,7 @@ def test_made_from_what_it_tells():
         (lambda: R.from_nested_value_rowids([1], [[0]], [1, 2]), ValueError),
         (lambda: tf.ragged.constant(ROWS).with_row_splits_dtype(tf.float32), ValueError),
         (lambda: tf.ragged.constant(ROWS).with_values(tf.constant([1, 2])), ValueError),
-        (lambda: list(tf.ragged.constant(ROWS)), TypeError),
+        (lambda: list(tf.ragged.constant(ROWS)), ValueError),
     ],
 )
 def test_parts_that_do_not_fit(build, error):
