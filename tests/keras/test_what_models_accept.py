@@ -171,3 +171,11 @@ def test_a_graph_lacks_targets_that_are_not_given():
             model.evaluate(x, verbose=0)
         with pytest.raises(ZeroDivisionError):
             model.predict(x, batch_size=0)
+
+
+def test_a_sequential_without_layers_left_has_neither_inputs_nor_outputs():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.pop()
+    assert (model.inputs, model.outputs, model.built) == (None, None, False)
+    model.add(tf.keras.layers.Dense(2, input_shape=(4,)))
+    assert model.output_shape == (None, 2)

@@ -58,7 +58,7 @@ class Sequential(Model):
             self._add_first(layer)
         elif self.outputs and not self._is_graph_network and not hasattr(self.outputs[0], "_keras_history"):
             # It was built for data, and is built further for the same.
-            self.inputs, self.outputs = [], []
+            self.inputs = self.outputs = None
         elif self.outputs:
             outputs = layer(self.outputs[0])
             self._require_one(layer, nest.flatten(outputs), TypeError)
@@ -114,7 +114,7 @@ class Sequential(Model):
         layer = self._graph_layers[-1]
         self._graph_layers = self._graph_layers[:-1]
         if not self.layers:
-            self.inputs, self.outputs = [], []
+            self.inputs = self.outputs = None
             self._inbound_nodes, self._outbound_nodes = [], []
             self.built = False
             self._is_graph_network = False
