@@ -95,13 +95,16 @@ class FetchPlan:
 
     __slots__ = ("elements", "build")
 
-    def __init__(self, session: BaseSession, fetches: Structure) -> None:
+    def __init__(self, session: BaseSession, fetches: Structure, *, also_of_parts: bool = False) -> None:
+        """`also_of_parts`: whether what a branch or a loop holds may be asked for."""
         graph = session.graph
         self.elements: list[Element] = []
         positions: dict[Element, int] = {}
 
         def position(element: Element) -> int:
             if element not in positions:
+                if not also_of_parts and not graph.is_fetchable(element):
+                    _refuse(element)
                 positions[element] = len(self.elements)
                 self.elements.append(element)
             return positions[element]
@@ -186,8 +189,6 @@ def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Bu
         ) from None
     except (ValueError, KeyError) as e:
         raise ValueError(f"Fetch argument {fetch!r} names nothing that this graph could give. ({e})") from None
-    if not graph.is_fetchable(element):
-        _refuse(element)
     index = position(element)
     return lambda values: values[index]
 

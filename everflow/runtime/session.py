@@ -240,11 +240,12 @@ class BaseSession:
         return call
 
     def _make_callable_for_any_shapes(self, fetches: Structure, feed_list: Sequence[Any]) -> Callable[..., Any]:
-        """As `make_callable`, but what is fed may have other shapes than the tensors, as for Keras's functions in
-        TensorFlow.
+        """As `make_callable`, but what is fed may have other shapes than the tensors, and what is fetched may be of a
+        branch, as for Keras's functions in TensorFlow.
         """
         self._executor.extend()
-        wanted, tensors = FetchPlan(self, fetches), feeding.check_list(self._graph, feed_list)
+        wanted = FetchPlan(self, fetches, also_of_parts=True)
+        tensors = feeding.check_list(self._graph, feed_list)
         run = self._executor.prepare_any_shapes(wanted.elements, tensors)
         return self._callable_with_feeds(fetches, wanted, feed_list, tensors, run)
 

@@ -148,3 +148,14 @@ def test_predicting_begins_metrics_anew(context):
         assert tf.keras.backend.get_value(model.metrics[0].count) == 2
         model.predict(np.ones([4, 3]))
         assert tf.keras.backend.get_value(model.metrics[0].count) == 0
+
+
+def test_a_batch_in_a_graph_may_be_tensors_or_the_next_of_an_iterator():
+    x, y = np.ones([4, 3], "float32"), np.zeros([4, 2], "float32")
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,), kernel_initializer="ones")])
+        model.compile("sgd", "mse")
+        model.evaluate(x, y, sample_weight=np.ones(4), verbose=0)  # from here on there are weights to feed
+        assert model.test_on_batch(tf.constant(x), tf.constant(y)) == 9
+        iterator = tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors((x, y, np.full(4, 2.0))))
+        assert model.test_on_batch(iterator) == 18

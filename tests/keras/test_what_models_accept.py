@@ -53,7 +53,7 @@ class TestInputs:
 @pytest.mark.usefixtures("session")
 def test_a_session_trains_towards_one_where_targets_are_missing():
     assert model().fit((X, Y), verbose=0).history["loss"] == [pytest.approx(4.0)]
-    with pytest.raises(ValueError, match="No data"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="No data"):
         model().evaluate((X, Y), verbose=0)
 
 
@@ -160,3 +160,22 @@ def test_the_config_of_a_layer_whatever_it_calls_itself():
             super().__init__(**kwargs)
 
     assert sorted(Plain().get_config()) == ["dtype", "name", "trainable"]
+
+
+def test_a_graph_lacks_targets_that_are_not_given():
+    x = np.ones([4, 3])
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+        model.compile("sgd", "mse")
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            model.evaluate(x, verbose=0)
+        with pytest.raises(ZeroDivisionError):
+            model.predict(x, batch_size=0)
+
+
+def test_a_sequential_without_layers_left_has_neither_inputs_nor_outputs():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.pop()
+    assert (model.inputs, model.outputs, model.built) == (None, None, False)
+    model.add(tf.keras.layers.Dense(2, input_shape=(4,)))
+    assert model.output_shape == (None, 2)

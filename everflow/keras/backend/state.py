@@ -28,6 +28,7 @@ from everflow.framework.scopes import (
 )
 from everflow.framework.strategy_context import worker_of
 from everflow.ops.array.constants import placeholder_with_default
+from everflow.ops.functions.bodies import PartGraph
 from everflow.ops.variables.variable import is_variable_initialized, variables_initializer
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
@@ -156,8 +157,11 @@ def learning_phase():
 
 
 def in_symbolic_graph() -> bool:
-    """Whether ops are drawn in the graph that Keras keeps for models where all else runs at once."""
-    return _symbolic_graph is not None and get_default_graph() is _symbolic_graph
+    """Whether ops are drawn in the graph that Keras keeps for models where all else runs at once, or in a branch there."""
+    graph = get_default_graph()
+    while isinstance(graph, PartGraph):
+        graph = graph.outer_graph
+    return _symbolic_graph is not None and graph is _symbolic_graph
 
 
 def default_training():
@@ -169,7 +173,7 @@ def default_training():
 
 def symbolic_learning_phase():
     """The learning phase of the graph that models are drawn in."""
-    graph = get_graph()
+    graph = _symbolic_graph if in_symbolic_graph() else get_graph()
     state = state_of(graph)
     if state.learning_phase is None:
         with graph.as_default():

@@ -10,6 +10,7 @@ import numpy as np
 from everflow.framework import dtypes, nest, strategy_context
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.keras import backend as K
@@ -19,12 +20,12 @@ from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine import workers
 from everflow.keras.engine.call_context import call_context
-from everflow.keras.engine.data_checks import as_array
+from everflow.keras.engine.data_checks import as_array, is_symbolic
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.replica_steps import ReplicaSteps
 from everflow.keras.engine.tracked_attributes import untracked
-from everflow.ops import math
+from everflow.ops import array, math
 from everflow.ops.variables.variable import Variable
 from everflow.platform import logging
 from everflow.platform.signatures import parameters, takes
@@ -489,9 +490,11 @@ class Compiling:
     def _require_targets(self, targets):
         for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
             if target is None:
-                raise ValueError(
+                message = (
                     f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}'
                 )
+                # In a graph it is a placeholder that nothing is fed to.
+                raise ValueError(message) if executing_eagerly() else InvalidArgumentError(None, None, message)
 
     # --- inputs that are known only when data comes ----------------------------------------------
 
@@ -589,15 +592,15 @@ def _placeholder_like(value, name):
     """A placeholder for arrays like this one; a tensor stays itself."""
     if isinstance(value, Tensor) and not hasattr(value, "numpy"):
         return value
-    array = as_array(value)
-    dtype = dtypes.as_dtype(array.dtype)
+    value = as_array(value)
+    dtype = dtypes.as_dtype(value.dtype)
     return K.placeholder(
-        shape=(None, *array.shape[1:]), name=name, dtype=K.floatx() if dtype.is_floating else dtype.name
+        shape=(None, *value.shape[1:]), name=name, dtype=K.floatx() if dtype.is_floating else dtype.name
     )
 
 
 def _ones_for(endpoint, target):
-    if not np.ndim(target):
-        return [[1.0]] if endpoint.sample_weight_mode == "temporal" else [1.0]
-    sizes = target.shape[:2] if endpoint.sample_weight_mode == "temporal" else target.shape[:1]
-    return np.ones(sizes, "float32")
+    rank = 2 if endpoint.sample_weight_mode == "temporal" else 1
+    if is_symbolic(target):
+        return array.ones(array.shape(target)[:rank])
+    return np.ones(target.shape[:rank] if np.ndim(target) else [1] * rank, "float32")

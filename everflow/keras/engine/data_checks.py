@@ -153,7 +153,9 @@ def fixed_batch_size(model):
 
 
 def check_batch_size(model, batch_size):
-    """ValueError where an input was made for batches of another size."""
+    """ValueError where an input was made for batches of another size; samples can't be divided into batches of none."""
+    if batch_size == 0:
+        raise ZeroDivisionError("Samples can't be divided into batches of 0.")
     for tensor in model._feed_inputs if model.inputs else ():
         fixed = tensor.shape.as_list()[0] if tensor.shape.rank else None
         if batch_size is not None and fixed is not None and fixed != batch_size:

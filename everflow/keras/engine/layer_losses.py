@@ -17,6 +17,7 @@ from everflow.keras.backend.state import in_symbolic_graph
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.known_classes import known_class
 from everflow.ops import array, math
+from everflow.ops.functions.bodies import PartGraph
 
 
 class LayerLosses:
@@ -86,6 +87,7 @@ class LayerLosses:
     def _regularize_activity(self, inputs, outputs):
         if self._activity_regularizer is None:
             return
+        _refuse_branches("activity_regularizer", of_functions=True)
         with name_scope("ActivityRegularizer"):
             for output in nest.flatten(outputs):
                 loss = self._activity_regularizer(output)
@@ -187,9 +189,15 @@ def runs_at_once():
     return executing_eagerly_outside_functions() and not in_symbolic_graph()
 
 
-def _refuse_branches(method):
+def _refuse_branches(method, of_functions=False):
     """What branches and loops add would be of the one that runs, and a model that is drawn has no such thing."""
-    if in_symbolic_graph() and get_default_graph()._get_control_flow_context() is not None:
+    graph = get_default_graph()
+    is_part = isinstance(graph, PartGraph)
+    if is_part and of_functions and executing_eagerly_outside_functions():
+        refused = True
+    else:
+        refused = in_symbolic_graph() and (is_part or graph._get_control_flow_context() is not None)
+    if refused:
         raise RuntimeError(
             f"`{method}` is called inside of a branch or a loop that is drawn in the graph of the model. Call it outside of it, "
             "with a value that the branch gives, or make the layer with `dynamic=True`, for eager execution."

@@ -118,7 +118,7 @@ class Sequential(Model):
         layer = self._graph_layers[-1]
         self._graph_layers = self._graph_layers[:-1]
         if not self.layers:
-            self.inputs, self.outputs = [], []
+            self.inputs = self.outputs = None
             self._inbound_nodes, self._outbound_nodes = [], []
             self.built = False
             self._is_graph_network = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.data import Dataset
+from everflow.data import Dataset, Iterator
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import executing_eagerly
@@ -160,7 +160,10 @@ class Model(Compiling, InnerNames, Network):
         return _one_or_all(outputs)
 
     def _batch_of(self, x, y, sample_weight=None, **options):
-        """What a function is run on: the arrays given, or the first element of a dataset."""
+        """What a function is run on: the arrays given, the first element of a dataset, or the next one of a graph's iterator."""
+        if isinstance(x, Iterator):
+            element = x.get_next()
+            x, y, sample_weight = (*(element if isinstance(element, tuple) else (element,)), None, None)[:3]
         if not isinstance(x, Dataset):
             return self._standardize(x, y, sample_weight=sample_weight, **options)
         source = batches_of(

@@ -221,7 +221,7 @@ class BodyGraph(FuncGraph):
         return Body(self, list(inputs), list(outputs), list(self.control_outputs))
 
 
-class _PartGraph(BodyGraph):
+class PartGraph(BodyGraph):
     """The body of a branch or a loop; around it is the default graph where no other is given."""
 
     def __init__(self, name, outer_graph=None):
@@ -229,15 +229,15 @@ class _PartGraph(BodyGraph):
 
 
 # Classes for the kinds, so that what draws inside can ask where it is.
-class CondBranchFuncGraph(_PartGraph):
+class CondBranchFuncGraph(PartGraph):
     """The body of a branch."""
 
 
-class WhileCondFuncGraph(_PartGraph):
+class WhileCondFuncGraph(PartGraph):
     """The condition of a loop."""
 
 
-class WhileBodyFuncGraph(_PartGraph):
+class WhileBodyFuncGraph(PartGraph):
     """The body of a loop."""
 
 
