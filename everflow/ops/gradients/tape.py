@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 
 from everflow.framework import dtypes, nest, tapes
 from everflow.framework.composites import IndexedSlices
@@ -328,7 +328,7 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
         if id(target) in recording.watched and target.dtype.base_dtype != dtypes.string:
             grads[id(target)].append(_filled(target, array.ones, array.ones_like) if grad is None else grad)
     kept = {id(s) for s in sources}
-    for op in reversed(recording.ops):
+    for op in _backwards(recording, targets):
         parts = [grads.get(id(t)) for t in op.outputs]
         if not any(parts):
             continue
@@ -351,6 +351,35 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
             grad = zeros_for(source)
         found.append(grad)
     return found
+
+
+def _backwards(recording, targets):
+    """What targets come from, each operation after all that use its outputs; those that are ready first come first."""
+    made_by, order = {}, {}
+    for number, op in enumerate(recording.ops):
+        order[id(op)] = number
+        for tensor in op.outputs:
+            made_by[id(tensor)] = op
+    reached, uses = {}, Counter()
+    pending = [made_by[id(t)] for t in targets if id(t) in made_by]
+    while pending:
+        op = pending.pop()
+        if id(op) in reached:
+            continue
+        reached[id(op)] = op
+        makers = [made_by[id(t)] for t in op.inputs if id(t) in made_by]
+        uses.update(id(maker) for maker in makers)
+        pending += makers
+    ready = deque(sorted((op for op in reached.values() if not uses[id(op)]), key=lambda op: -order[id(op)]))
+    while ready:
+        op = ready.popleft()
+        yield op
+        for tensor in op.inputs:
+            maker = made_by.get(id(tensor))
+            if maker is not None:
+                uses[id(maker)] -= 1
+                if not uses[id(maker)]:
+                    ready.append(maker)
 
 
 def _input_gradients(op, out_grads):

@@ -131,3 +131,24 @@ def test_text_has_no_gradient():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([text, x])
     assert tape.gradient(text, text) is None and tape.gradient(text, x) is None
+
+
+def test_what_is_ready_first_comes_first():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.exp(tf.sin(x)) * tf.cos(x)
+        drawn = len(graph.get_operations())
+        tape.gradient(y, x)
+        kinds = [op.type for op in graph.get_operations()[drawn:] if op.type != "Const"]
+    assert kinds == ["Mul"] * 3 + ["Neg", "Sin", "Mul"] + ["Cos", "Mul", "AddN"]
+
+
+def test_gradients_of_a_repeated_operand_are_added_in_its_order():
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [2], use_resource=True)
+        with tf.GradientTape() as tape:
+            y = v * v
+        total = tape.gradient(y, v)
+        assert [part.op.name for part in total.op.inputs] == ["Mul_1", "Mul_2"]
