@@ -340,7 +340,10 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
                 grads[id(tensor)] = [total] if part else []
             else:
                 grads.pop(id(tensor), None)
-        for tensor, grad in zip(op.inputs, _input_gradients(op, out_grads), strict=True):
+        inputs = op.inputs  # a loop may get more of them with its gradient
+        with tapes.unasked_inputs(op, (i for i, t in enumerate(inputs) if id(t) not in recording.watched)):
+            of_inputs = _input_gradients(op, out_grads)
+        for tensor, grad in zip(inputs, of_inputs, strict=True):
             if grad is not None and id(tensor) in recording.watched:
                 grads[id(tensor)].append(grad)
     found = []
@@ -360,26 +363,25 @@ def _backwards(recording, targets):
         order[id(op)] = number
         for tensor in op.outputs:
             made_by[id(tensor)] = op
-    reached, uses = {}, Counter()
+    makers, uses = {}, Counter()
+    reached = []
     pending = [made_by[id(t)] for t in targets if id(t) in made_by]
     while pending:
         op = pending.pop()
-        if id(op) in reached:
+        if id(op) in makers:
             continue
-        reached[id(op)] = op
-        makers = [made_by[id(t)] for t in op.inputs if id(t) in made_by]
-        uses.update(id(maker) for maker in makers)
-        pending += makers
-    ready = deque(sorted((op for op in reached.values() if not uses[id(op)]), key=lambda op: -order[id(op)]))
+        reached.append(op)
+        makers[id(op)] = [made_by[id(t)] for t in op.inputs if id(t) in made_by]
+        uses.update(map(id, makers[id(op)]))
+        pending += makers[id(op)]
+    ready = deque(sorted((op for op in reached if not uses[id(op)]), key=lambda op: -order[id(op)]))
     while ready:
         op = ready.popleft()
         yield op
-        for tensor in op.inputs:
-            maker = made_by.get(id(tensor))
-            if maker is not None:
-                uses[id(maker)] -= 1
-                if not uses[id(maker)]:
-                    ready.append(maker)
+        for maker in makers[id(op)]:
+            uses[id(maker)] -= 1
+            if not uses[id(maker)]:
+                ready.append(maker)
 
 
 def _input_gradients(op, out_grads):
