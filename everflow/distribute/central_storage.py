@@ -114,7 +114,7 @@ class CentralExtended(MirroredExtended):
         return result if group else nest.map_structure(self._local_results, result)
 
     def _update_non_slot(self, colocate_with, fn, args, kwargs, group):
-        name = devices_of(colocate_with)[0]
+        name = getattr(colocate_with, "device", None) or devices_of(colocate_with)[0]
         with device(name), self._updating(name):
             result = fn(*select_replica(0, args), **select_replica(0, kwargs))
         return result if group else nest.map_structure(self._local_results, result)

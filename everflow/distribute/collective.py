@@ -138,17 +138,19 @@ class CollectiveExtended(MirroredExtended):
         """The chief's first value is everybody's."""
         if self.num_workers > 1:
             strategy_context.belongs_to_worker(get_default_graph(), self._container_strategy())
-            kwargs = dict(kwargs, initial_value=self._broadcast_initial(kwargs["initial_value"], kwargs.get("dtype")))
-        return super()._create_variable_across(next_creator, kwargs)
+        start = self._broadcast_initial(kwargs["initial_value"], kwargs.get("dtype"))
+        return super()._create_variable_across(next_creator, dict(kwargs, initial_value=start))
 
     def _broadcast_initial(self, given, dtype):
-        number = _variable_number()
+        number = _variable_number() if self.num_workers > 1 else None
 
         def initial():
             with device(self._devices[0]):
                 return sent_or_received(convert_to_tensor(given() if callable(given) else given, dtype=dtype))
 
         def sent_or_received(value):
+            if number is None:
+                return value
             place = len(self._devices) * self.num_workers, self._group_key(), number, self._hint
             if not self._is_chief:
                 return collectives.broadcast_recv(value.shape, value.dtype, *place)

@@ -41,6 +41,8 @@ from everflow.ops.variables.scope import _scopes as variable_scopes
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.summary.writing_ops import current as summaries
 
+_SYNCHRONIZATIONS = (VariableSynchronization.AUTO, VariableSynchronization.ON_WRITE, VariableSynchronization.ON_READ)
+
 
 class MirroredStrategy(Strategy):
     """Synchronous training on several devices of one machine: all GPUs unless `devices` names others.
@@ -98,6 +100,10 @@ class MirroredExtended(StrategyExtended):
             kwargs.pop("synchronization", VariableSynchronization.AUTO),
             kwargs.pop("collections", None),
         )
+        if synchronization not in (None, *_SYNCHRONIZATIONS):
+            raise ValueError(
+                f"Copies on several devices can't have the synchronization {synchronization!r}: {kwargs.get('name')}"
+            )
         on_read = synchronization is VariableSynchronization.ON_READ
         trainable = kwargs.get("trainable", True)
         if on_read and trainable is None:
@@ -109,7 +115,7 @@ class MirroredExtended(StrategyExtended):
                 first = copies[0]
                 # The name of the first one is taken whole, with the scopes around it.
                 given["name"] = f"{first.name.split(':')[0]}/replica_{index}/"
-                given["initial_value"] = _same_start(first, kwargs["initial_value"])
+                given["initial_value"] = _same_start(first, name)
             with init_scope(), get_default_graph().colocate_with(None, ignore_existing=True), device(name):
                 copies.append(next_creator(**given))
         kind = SyncOnReadVariable if on_read else MirroredVariable
@@ -180,14 +186,15 @@ def _all_devices() -> list[str]:
     return [f"/gpu:{i}" for i in range(gpus)] or ["/cpu:0"]
 
 
-def _same_start(first, given):
-    """The initial value of another copy: that of the first one, so that random values are equal too."""
+def _same_start(first, name):
+    """What a copy on a device begins with: the value of the first one, so that random values are equal too."""
 
     def start():
         # Where variables are made at once, nobody keeps what they began with.
-        return array.identity(first.read_value() if executing_eagerly() else first.initial_value)
+        with device(name):
+            return array.identity(first.read_value() if executing_eagerly() else first.initial_value)
 
-    return start if callable(given) else start()
+    return start
 
 
 # --- replica functions in turns ------------------------------------------------------------------

@@ -40,8 +40,6 @@ class OneDeviceExtended(StrategyExtended):
         super().__init__(container_strategy)
         self._devices = (full_device(device),)
 
-    _default_device = property(lambda self: self._devices[0])
-
     def _create_variable(self, next_creator, **kwargs):
         with device(self._devices[0]):
             made = next_creator(**kwargs)

@@ -20,10 +20,15 @@ class CrossDeviceOps:
 
     def reduce(self, reduce_op, per_replica_value, destinations):
         """The sum or mean of a value's parts, on the devices of `destinations` (a name, a value or a variable)."""
+        _check(per_replica_value, destinations)
         return self.reduce_implementation(as_reduce_op(reduce_op), per_replica_value, destinations)
 
     def batch_reduce(self, reduce_op, value_destination_pairs):
         """`reduce` for a list of (value, destinations)."""
+        for pair in value_destination_pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(f"A pair (value, destinations) is a tuple of two, not {pair!r}")
+            _check(*pair)
         return self.batch_reduce_implementation(as_reduce_op(reduce_op), value_destination_pairs)
 
     def broadcast(self, tensor, destinations):
@@ -41,6 +46,13 @@ class CrossDeviceOps:
 
     def broadcast_implementation(self, tensor, destinations):
         return mirrored_on(devices_of(destinations), lambda _: _copy(tensor))
+
+
+def _check(value, destinations) -> None:
+    if not isinstance(value, DistributedValues) and not hasattr(value, "device"):
+        raise ValueError(f"A tensor is reduced, or a value with parts, not {value!r}")
+    if destinations is None:
+        raise ValueError("There must be destinations: a device's name, a value or a variable")
 
 
 class ReductionToOneDevice(CrossDeviceOps):

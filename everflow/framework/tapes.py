@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class _Listening(threading.local):
     def __init__(self) -> None:
         self.tapes: tuple[Tape, ...] = ()
+        self.unasked: tuple[Any, frozenset[int]] | None = None
 
 
 _listening = _Listening()
@@ -44,6 +45,24 @@ class CallRecord:
     def __init__(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], gradient: GradientFunction) -> None:
         self.inputs, self.outputs, self.attrs = inputs, outputs, {}
         self._gradient_function = lambda op, *grads: gradient(*grads)
+
+
+@contextlib.contextmanager
+def unasked_inputs(op: Any, indices: Iterable[int]) -> Iterator[None]:
+    """A context in which nobody asks for the gradients of some inputs of an operation."""
+    before, _listening.unasked = _listening.unasked, (op, frozenset(indices))
+    try:
+        yield
+    finally:
+        _listening.unasked = before
+
+
+def is_asked(op: Any, index: int) -> bool:
+    """Whether a gradient function has to give the gradient of an input; what it gives for others is thrown away."""
+    held = _listening.unasked
+    if held is not None and held[0] is op:
+        return index not in held[1]
+    return index not in getattr(op, "skip_input_indices", ())
 
 
 def watch_any(tensors: Iterable[Tensor]) -> bool:

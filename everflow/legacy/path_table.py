@@ -133,7 +133,7 @@ python.distribute     distribute_lib mirrored_strategy one_device_strategy centr
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
 python.distribute     distribution_strategy_context      : legacy.inner.distribute.contexts
-python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions
+python.distribute     cross_device_ops                   : legacy.inner.distribute.reductions legacy.inner.distribute.collective_reductions
 python.distribute     strategy_test_lib                  : legacy.inner.distribute.strategy_tests
 python.distribute     multi_worker_test_base             : legacy.inner.distribute.worker_tests
 python.distribute     single_loss_example                : legacy.inner.distribute.examples
@@ -145,7 +145,7 @@ python.distribute     numpy_dataset                      : legacy.inner.distribu
 python.distribute     device_util                        : legacy.inner.distribute.device_names
 python.distribute     multi_worker_util                  : legacy.inner.distribute.multi_worker
 python.distribute     shared_variable_creator            : legacy.inner.distribute.shared_variables
-python.distribute     cross_device_utils                 : legacy.inner.distribute.cross_device
+python.distribute     cross_device_utils                 : legacy.inner.distribute.cross_device legacy.inner.distribute.collective_reductions
 python.distribute     distribute_coordinator             : legacy.inner.distribute.coordinator
 python.distribute     distribute_coordinator_context     : legacy.inner.distribute.worker_contexts
 python.distribute     distribute_config                  : contrib.distribute
@@ -294,6 +294,7 @@ python.keras.layers   kernelized                         : legacy.inner.keras_en
 python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized
 python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers
 python.keras.layers   dense_attention                    : keras.layers.attention
+python.keras.layers.preprocessing preprocessing_test_utils : legacy.inner.keras_testing.combiners
 python.keras.layers.preprocessing normalization normalization_v1 : legacy.inner.keras_engine.preprocessing
 python.keras.mixed_precision experimental                : keras.mixed_precision.experimental
 python.keras.mixed_precision.experimental policy         : keras.mixed_precision.policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, strategy_context
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, colocate_with, get_default_graph, init_scope, name_scope
@@ -24,22 +24,47 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
         rate = convert_to_tensor(1.0 - decay, name="decay")
         if rate.dtype != variable.dtype.base_dtype:
             rate = math.cast(rate, variable.dtype.base_dtype)
-        if zero_debias:
-            return state.assign(variable, _debiased(variable, value, rate), name=scope)
-        return state.assign_sub(variable, (variable - value) * rate, name=scope)
+        frame = strategy_context.current()
+        if frame is None or frame.strategy._is_default:
+            return _moved(variable, value, rate, *_beside(variable, [value, rate], zero_debias), name=scope)
+
+        def move(strategy, variable, value):
+            beside = _beside(variable, [value, rate], zero_debias)
+            if not hasattr(variable, "distribute_strategy"):
+                return _moved(variable, value, rate, *beside, name=scope)
+
+            def one(held, value, *others):
+                around = f"{get_default_graph().get_name_scope()}/"
+                return _moved(held, value, rate, *others, name=around if others else scope)
+
+            return strategy.extended.update(variable, one, args=(value, *beside))
+
+        def meet(strategy, variable, value):
+            return move(strategy, variable, strategy.extended.reduce_to("MEAN", value, variable))
+
+        if frame.replica_context is None:
+            return move(frame.strategy, variable, value)
+        return frame.replica_context.merge_call(meet, args=(variable, value))
 
 
-def _debiased(variable, value, rate):
-    """The corrected average, after updating the biased one and counting the updates."""
-    with variable_scope(variable.name[: -len(":0")], values=[variable, value, rate]):
+def _beside(variable, values, zero_debias):
+    """The variables that are kept beside an average to correct its start: the biased average, and a count of updates."""
+    if not zero_debias:
+        return ()
+    with variable_scope(variable.name[: -len(":0")], values=[variable, *values]):
         with colocate_with(variable.op), init_scope():
             fixed = {"dtype": variable.dtype.base_dtype, "trainable": False}
             zeros = initializers.zeros_initializer()
             biased = get_variable(_unused_name("biased"), variable.get_shape(), initializer=zeros, **fixed)
-            count = get_variable(_unused_name("local_step"), [], initializer=zeros, **fixed)
+            return biased, get_variable(_unused_name("local_step"), [], initializer=zeros, **fixed)
+
+
+def _moved(variable, value, rate, biased=None, count=None, name=None):
+    if biased is None:
+        return state.assign_sub(variable, (variable - value) * rate, name=name)
     new_biased = state.assign_sub(biased, (biased - value) * rate)
     new_count = state.assign_add(count, 1)
-    return new_biased / (1 - math.pow(1.0 - rate, new_count))
+    return state.assign(variable, new_biased / (1 - math.pow(1.0 - rate, new_count)), name=name)
 
 
 def _unused_name(name):

@@ -290,15 +290,14 @@ class Optimizer(Trackable):
                 return self._finish(updates, "update")
 
             finished = extended.update_non_slot(extended.non_slot_devices(var_list), finish, group=False)
-            finished = grouping.group(*finished, name=name if global_step is None else None)
-            if global_step is not None:
-                with control_dependencies([finished]):
-                    if extended.variable_created_in_scope(global_step):
-                        counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
-                    else:  # one count, which Keras keeps for all replicas
-                        counted = global_step.assign_add(1, read_value=False)
-                finished = grouping.group(finished, counted, name=name)
-            return _as_train_op(finished)
+            if global_step is None:
+                return _as_train_op(grouping.group(*finished, name=name))
+            with control_dependencies(finished):
+                if extended.variable_created_in_scope(global_step):
+                    counted = extended.update(global_step, lambda v: v.assign_add(1))
+                else:  # one count, which Keras keeps for all replicas
+                    counted = global_step.assign_add(1)
+            return _as_train_op(counted)
 
     def _finish_and_count(self, update_ops, global_step, name):
         with control_dependencies([self._finish(update_ops, "update")]), colocate_with(global_step.op):

@@ -138,3 +138,33 @@ def test_models_that_run_eagerly_are_not_spread():
             with pytest.raises(ValueError, match="run_eagerly"):
                 model.compile("sgd", "mse", run_eagerly=True, experimental_run_tf_function=False)
             model.compile("sgd", run_eagerly=True)
+
+
+@pytest.mark.parametrize("zero_debias, expected", [(False, [5.5, 6.5]), (True, [1.5, 1.5])])
+def test_averages_move_towards_the_mean_of_the_replicas(zero_debias, expected):
+    from everflow.train.moving_averages import assign_moving_average
+
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+
+    def replica():
+        number = tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
+        average = tf.Variable([9.5, 11.5])
+        return average, assign_moving_average(average, tf.stack([1.0 + number, 2.0 - number]), 0.5, zero_debias)
+
+    with tf.Graph().as_default(), strategy.scope():
+        average, moved = strategy.extended.call_for_each_replica(replica)
+        with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(strategy.experimental_local_results(moved))
+            for copy in sess.run(list(average.values)):
+                assert copy.tolist() == expected
+
+
+def test_copies_begin_on_their_devices_and_have_a_synchronization():
+    with tf.Graph().as_default() as graph, tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"]).scope():
+        tf.Variable([1.0], name="v")
+        start = graph.get_operation_by_name("v/replica_1/Initializer/Identity")
+        assert start.device == "/replica:0/task:0/device:CPU:1"
+        for wrong in (tf.VariableSynchronization.NONE, "unknown"):
+            with pytest.raises(ValueError):
+                tf.get_variable("w", [1], synchronization=wrong)

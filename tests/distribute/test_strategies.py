@@ -269,3 +269,20 @@ def test_what_was_entered_in_a_scope_ends_first():
         with tf.variable_scope("a"), pytest.raises(RuntimeError):
             scope.__exit__(None, None, None)
         assert not tf.distribute.has_strategy()
+
+
+def test_a_step_of_an_optimizer_ends_with_its_count():
+    with tf.Graph().as_default() as graph, tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        strategy, v = tf.distribute.get_strategy(), tf.get_variable("v", [2])
+        count = tf.train.get_or_create_global_step()
+
+        def replica():
+            return tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(v * v), global_step=count)
+
+        step = strategy.experimental_run_v2(replica)
+        names = [op.name for op in graph.get_operations() if op.name.startswith("GradientDescent/")]
+        assert names[-1] == "GradientDescent/ReadVariableOp" and "GradientDescent/group_deps" not in names
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(step)
+            assert sess.run(count) == 1

@@ -90,3 +90,11 @@ def test_a_layer_as_an_activation_is_written():
 def test_tensors_are_not_updated():
     with pytest.raises(NotImplementedError, match="Only variables"):
         tf.keras.optimizers.SGD(0.1).apply_gradients([(tf.ones([]), tf.constant(1.0))])
+
+
+def test_gradients_of_a_function_are_a_tapes():
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", [2], use_resource=True)
+        tf.keras.optimizers.SGD(0.1).minimize(lambda: tf.reduce_sum(v * v), [v])
+        names = [op.name for op in graph.get_operations() if op.name.startswith("SGD/gradients/")]
+        assert names[0] == "SGD/gradients/ones" and names[-1] == "SGD/gradients/AddN"

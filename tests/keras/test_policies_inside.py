@@ -116,3 +116,15 @@ def test_scaled_steps_in_replicas():
             sess.run(tf.global_variables_initializer())
             sess.run(strategy.experimental_local_results(step))
             assert sess.run([value, size]) == [3.0, 8.0]  # the sum of both replicas' gradients; a good step
+
+
+def test_layers_that_normalize_keep_the_type_of_inputs_and_weights():
+    layer = tf.keras.layers.LayerNormalization(dtype=tf.keras.mixed_precision.experimental.Policy("mixed_float16"))
+    assert layer(tf.ones([2, 3])).dtype == tf.float32 and not isinstance(layer.gamma, AutoCastVariable)
+
+
+def test_a_cast_variable_of_a_strategy_shows_itself():
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope():
+        variable = AutoCastDistributedVariable(tf.Variable(1.0, name="v"))
+    assert "'v:0'" in repr(variable) and "true_dtype=float32" in repr(variable)

@@ -157,3 +157,18 @@ def test_tests_run_in_each_mode_and_with_each_kind():
         ("test_type_v2_funcgraph_functional", False),
         ("test_type_v2_function_functional", False),
     ]
+
+
+def test_what_holds_of_combiners():
+    from everflow.legacy.inner.keras_engine.preprocessing import Normalization
+    from everflow.legacy.inner.keras_testing.combiners import PreprocessingLayerTest
+
+    case, combiner = PreprocessingLayerTest(), Normalization._NormalizingCombiner(-1)
+    data = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
+    expected = {"count": np.array(5), "mean": np.array([3.0]), "variance": np.array([2.0])}
+    case.validate_accumulator_uniqueness(combiner, data)
+    for check in ("extract", "extract_and_restore", "serialize_and_deserialize", "computation"):
+        validate = getattr(case, f"validate_accumulator_{check}")
+        validate(combiner, data, expected)
+        with pytest.raises(AssertionError):
+            validate(combiner, data + 1, expected)

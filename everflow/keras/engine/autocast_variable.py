@@ -96,8 +96,6 @@ class AutoCastDistributedVariable(AutoCastVariable):
         super().__init__(variable)
         self.__dict__.update(_strategy=variable._strategy, _values=variable._values, _aggregation=variable._aggregation)
 
-    __repr__ = DistributedVariable.__repr__
-
 
 def create_autocast_variable(variable):
     """A variable, one of a strategy too, as one that is cast when it is read."""

@@ -413,8 +413,10 @@ class LayerNormalization(SameShape):
         if len(self.axis) != len(set(self.axis)):
             raise ValueError(f"Duplicate axis: {tuple(self.axis)}")
         shape = [getattr(input_shape[axis], "value", input_shape[axis]) for axis in self.axis]
-        self.gamma = weight_of(self, "gamma", shape) if self.scale else None
-        self.beta = weight_of(self, "beta", shape) if self.center else None
+        # Inputs aren't cast to the type that a policy computes in, so weights aren't, either.
+        as_they_are = {"experimental_autocast": False} if self._casts_variables else {}
+        self.gamma = weight_of(self, "gamma", shape, **as_they_are) if self.scale else None
+        self.beta = weight_of(self, "beta", shape, **as_they_are) if self.center else None
 
     def call(self, inputs):
         rank = inputs.shape.rank

@@ -552,14 +552,10 @@ def _filter_grads(grads_and_vars):
 
 def _tape_gradients(loss, var_list, grad_loss, name):
     """Gradients of what a function computes, and the list of variables, which may be a function too."""
-    if executing_eagerly():
-        with GradientTape() as tape:
-            if not callable(var_list):
-                tape.watch(var_list)
-            value = loss()
-        var_list = nest.flatten(var_list() if callable(var_list) else var_list)
-        return tape.gradient(value, var_list, grad_loss), var_list
-    value = loss()
+    with GradientTape() as tape:
+        if not callable(var_list):
+            tape.watch(var_list)
+        value = loss()
     var_list = nest.flatten(var_list() if callable(var_list) else var_list)
     with name_scope(name + "/gradients"):
-        return gradient_ops.gradients(value, var_list, grad_loss), var_list
+        return tape.gradient(value, var_list, grad_loss), var_list

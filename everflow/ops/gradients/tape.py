@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 
 from everflow.framework import dtypes, nest, tapes
 from everflow.framework.composites import IndexedSlices
@@ -332,7 +332,7 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
         if id(target) in recording.watched and target.dtype.base_dtype != dtypes.string:
             grads[id(target)].append(_filled(target, array.ones, array.ones_like) if grad is None else grad)
     kept = {id(s) for s in sources}
-    for op in reversed(recording.ops):
+    for op in _backwards(recording, targets):
         parts = [grads.get(id(t)) for t in op.outputs]
         if not any(parts):
             continue
@@ -344,7 +344,10 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
                 grads[id(tensor)] = [total] if part else []
             else:
                 grads.pop(id(tensor), None)
-        for tensor, grad in zip(op.inputs, _input_gradients(op, out_grads), strict=True):
+        inputs = op.inputs  # a loop may get more of them with its gradient
+        with tapes.unasked_inputs(op, (i for i, t in enumerate(inputs) if id(t) not in recording.watched)):
+            of_inputs = _input_gradients(op, out_grads)
+        for tensor, grad in zip(inputs, of_inputs, strict=True):
             if grad is not None and id(tensor) in recording.watched:
                 grads[id(tensor)].append(grad)
     found = []
@@ -355,6 +358,34 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
             grad = zeros_for(source)
         found.append(grad)
     return found
+
+
+def _backwards(recording, targets):
+    """What targets come from, each operation after all that use its outputs; those that are ready first come first."""
+    made_by, order = {}, {}
+    for number, op in enumerate(recording.ops):
+        order[id(op)] = number
+        for tensor in op.outputs:
+            made_by[id(tensor)] = op
+    makers, uses = {}, Counter()
+    reached = []
+    pending = [made_by[id(t)] for t in targets if id(t) in made_by]
+    while pending:
+        op = pending.pop()
+        if id(op) in makers:
+            continue
+        reached.append(op)
+        makers[id(op)] = [made_by[id(t)] for t in op.inputs if id(t) in made_by]
+        uses.update(map(id, makers[id(op)]))
+        pending += makers[id(op)]
+    ready = deque(sorted((op for op in reached if not uses[id(op)]), key=lambda op: -order[id(op)]))
+    while ready:
+        op = ready.popleft()
+        yield op
+        for maker in makers[id(op)]:
+            uses[id(maker)] -= 1
+            if not uses[id(maker)]:
+                ready.append(maker)
 
 
 def _input_gradients(op, out_grads):

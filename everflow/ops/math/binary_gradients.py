@@ -14,6 +14,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import broadcast_gradient_axes
+from everflow.framework.tapes import is_asked
 from everflow.ops import array
 from everflow.ops.math import binary, elementwise, reductions
 from everflow.ops.math.gradients import after
@@ -46,6 +47,11 @@ class _Sides:
             self.axes = raw.BroadcastGradientArgs(*self.shapes)
         return self
 
+    def reduced(self, op, make_x, make_y):
+        """The gradients of both inputs that functions make, summed to their shapes; None where nobody asks for one."""
+        made = [self.reduce(side, make()) if is_asked(op, side) else None for side, make in enumerate((make_x, make_y))]
+        return tuple(made)
+
     def reduce(self, side, grad):
         """A gradient, summed to the shape of one side (0 or 1)."""
         if self.static and self.shapes[side] == self.full:
@@ -72,6 +78,11 @@ def _folded(op, grad):
     return _Sides(op.inputs[0], op.inputs[1], grad if isinstance(grad, Tensor) else None).find_axes()
 
 
+def _is_scaled(op):
+    """Whether it is the gradient of the first input only that counts, and the second is one number."""
+    return op.inputs[1].shape.rank == 0 and not is_asked(op, 1)
+
+
 def _all_shapes_same(*tensors):
     return all(t.shape.is_fully_defined() for t in tensors) and len({tuple(t.shape.as_list()) for t in tensors}) == 1
 
@@ -84,33 +95,35 @@ def _add_n_grad(op, grad):
 @gradient("Add", "AddV2")
 def _add_grad(op, grad):
     x, y = op.inputs
+    if _is_scaled(op):
+        return grad, None
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad):
         return grad, grad
-    sides = _folded(op, grad)
-    return sides.reduce(0, grad), sides.reduce(1, grad)
+    return _folded(op, grad).reduced(op, lambda: grad, lambda: grad)
 
 
 @gradient("Sub")
 def _sub_grad(op, grad):
     x, y = op.inputs
+    if _is_scaled(op):
+        return grad, None
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad):
         return grad, -grad
-    sides = _folded(op, grad)
-    grad_x = sides.reduce(0, grad)
-    return grad_x, sides.reduce(1, -grad)
+    return _folded(op, grad).reduced(op, lambda: grad, lambda: -grad)
 
 
 @gradient("Mul")
 def _mul_grad(op, grad):
     x, y = op.inputs
+    if _is_scaled(op):
+        return raw.Mul(grad, elementwise.conj(y)), None
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad) and grad.dtype in (dtypes.int32, dtypes.float32):
         return raw.Mul(grad, y), raw.Mul(grad, x)
     if x.dtype.base_dtype != y.dtype.base_dtype:
         raise AssertionError(f"{x.dtype} vs. {y.dtype}")
     sides = _folded(op, grad)
     x, y = elementwise.conj(x), elementwise.conj(y)
-    grad_x = sides.reduce(0, raw.Mul(grad, y))
-    return grad_x, sides.reduce(1, raw.Mul(x, grad))
+    return sides.reduced(op, lambda: raw.Mul(grad, y), lambda: raw.Mul(x, grad))
 
 
 @gradient("MulNoNan")
@@ -152,27 +165,34 @@ def _floor_mod_grad(op, grad):
 @gradient("Pow")
 def _pow_grad(op, grad):
     x, y = op.inputs
-    z = op.outputs[0]
+    if _is_scaled(op):
+        x, y = elementwise.conj(x), elementwise.conj(y)
+        return grad * y * raw.Pow(x, y - 1), None
     sides = _folded(op, grad)
     x, y = elementwise.conj(x), elementwise.conj(y)
-    grad_x = sides.reduce(0, grad * y * raw.Pow(x, y - 1))
-    z = elementwise.conj(z)
-    # The logarithm of zero and of negative numbers is left out.
-    has_log = raw.NotEqual(x, 0) if x.dtype.is_complex else x > 0
-    safe_x = array.where(has_log, x, array.ones_like(x))
-    log_x = array.where(has_log, raw.Log(safe_x), array.zeros_like(x))
-    return grad_x, sides.reduce(1, grad * z * log_x)
+
+    def of_power():
+        z = elementwise.conj(op.outputs[0])
+        # The logarithm of zero and of negative numbers is left out.
+        has_log = raw.NotEqual(x, 0) if x.dtype.is_complex else x > 0
+        safe_x = array.where(has_log, x, array.ones_like(x))
+        log_x = array.where(has_log, raw.Log(safe_x), array.zeros_like(x))
+        return grad * z * log_x
+
+    return sides.reduced(op, lambda: grad * y * raw.Pow(x, y - 1), of_power)
 
 
 def _selecting_grad(op, grad, choose):
     """The gradient goes to the side that was chosen; to the first where both are the same."""
     x, y = op.inputs
+    if _is_scaled(op):
+        zeros = array.zeros_like(grad)
+        return array.where(choose(x, y), grad, zeros), None
     sides = _Sides(x, y)
     zeros = array.zeros(array.shape(grad), grad.dtype.base_dtype)
     first = choose(x, y)
     sides.find_axes()
-    grad_x = sides.reduce(0, array.where(first, grad, zeros))
-    return grad_x, sides.reduce(1, array.where(first, zeros, grad))
+    return sides.reduced(op, lambda: array.where(first, grad, zeros), lambda: array.where(first, zeros, grad))
 
 
 gradient("Maximum")(lambda op, grad: _selecting_grad(op, grad, raw.GreaterEqual))
@@ -187,8 +207,8 @@ def _squared_difference_grad(op, grad):
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad):
         return grad_x, -grad_x
     sides = _folded(op, grad)
-    first = sides.reduce(0, grad_x)
-    return first, -sides.reduce(1, grad_x)
+    first = sides.reduce(0, grad_x) if is_asked(op, 0) else None
+    return first, -sides.reduce(1, grad_x) if is_asked(op, 1) else None
 
 
 def _slopes(op_type):

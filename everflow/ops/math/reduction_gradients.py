@@ -11,6 +11,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import colocate_with, device, get_default_graph
 from everflow.framework.static_values import constant_value
+from everflow.framework.tapes import is_asked
 from everflow.ops import array
 from everflow.ops.array import constants
 from everflow.ops.math import elementwise, matrix, reductions, sequences
@@ -178,16 +179,18 @@ def _cumulative_logsumexp_grad(op, grad):
 def _matmul_grad(op, grad):
     a, b = (elementwise.conj(t) for t in op.inputs)
     transpose_a, transpose_b = op.attrs["transpose_a"], op.attrs["transpose_b"]
-    if not transpose_a and not transpose_b:
-        return raw.MatMul(grad, b, transpose_b=True), raw.MatMul(a, grad, transpose_a=True)
-    if not transpose_a:
-        return raw.MatMul(grad, b), raw.MatMul(grad, a, transpose_a=True)
-    if not transpose_b:
-        return raw.MatMul(b, grad, transpose_b=True), raw.MatMul(a, grad)
-    return (
-        raw.MatMul(b, grad, transpose_a=True, transpose_b=True),
-        raw.MatMul(grad, a, transpose_a=True, transpose_b=True),
-    )
+
+    def of_first():
+        if transpose_a:
+            return raw.MatMul(b, grad, transpose_a=transpose_b, transpose_b=True)
+        return raw.MatMul(grad, b, transpose_b=not transpose_b)
+
+    def of_second():
+        if transpose_b:
+            return raw.MatMul(grad, a, transpose_a=True, transpose_b=transpose_a)
+        return raw.MatMul(a, grad, transpose_a=not transpose_a)
+
+    return tuple(make() if is_asked(op, side) else None for side, make in enumerate((of_first, of_second)))
 
 
 @gradient("BatchMatMul", "BatchMatMulV2")

@@ -132,3 +132,48 @@ def test_text_has_no_gradient():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([text, x])
     assert tape.gradient(text, text) is None and tape.gradient(text, x) is None
+
+
+def test_what_is_ready_first_comes_first():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.exp(tf.sin(x)) * tf.cos(x)
+        drawn = len(graph.get_operations())
+        tape.gradient(y, x)
+        kinds = [op.type for op in graph.get_operations()[drawn:] if op.type != "Const"]
+    assert kinds == ["Mul"] * 3 + ["Neg", "Sin", "Mul"] + ["Cos", "Mul", "AddN"]
+
+
+def test_gradients_of_a_repeated_operand_are_added_in_its_order():
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [2], use_resource=True)
+        with tf.GradientTape() as tape:
+            y = v * v
+        total = tape.gradient(y, v)
+        assert [part.op.name for part in total.op.inputs] == ["Mul_1", "Mul_2"]
+
+
+@pytest.mark.parametrize(
+    ("function", "kinds"),
+    [
+        (lambda x: x + 2.0, []),
+        (lambda x: x * 2.0, ["Mul"]),
+        (lambda x: 2.0 - x, ["BroadcastGradientArgs", "Neg"]),
+        (lambda x: x**2.0, ["Mul", "Sub", "Pow", "Mul"]),
+        (lambda x: tf.maximum(x, 1.0), ["GreaterEqual", "Select"]),
+        (lambda x: tf.matmul(tf.ones([1, 2]), x), ["MatMul"]),
+    ],
+)
+def test_gradients_that_nobody_asks_for_are_not_drawn(function, kinds):
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [2, 2])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        drawn = len(graph.get_operations())
+        gradient = tape.gradient(y, x)
+        assert [op.type for op in graph.get_operations()[drawn:] if op.type != "Const"] == kinds
+        fed = {x: [[1.5, 2.0], [3.0, 4.0]]}
+        np.testing.assert_allclose(*sess.run([gradient, tf.gradients(y, x)[0]], fed))

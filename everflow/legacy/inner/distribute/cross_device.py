@@ -219,6 +219,29 @@ def group_device_names(devices: Sequence[str], group_size: int) -> list[list[str
     return [[devices[(i * count + g) % len(devices)] for i in range(group_size)] for g in range(count)]
 
 
+_ALGORITHMS: dict[str, Callable] = {
+    "nccl": lambda tensors, workers, shards, order, helpers: all_reduce.build_nccl_all_reduce(tensors, math.add),
+    "xring": lambda tensors, workers, shards, order, helpers: all_reduce.build_ring_all_reduce(
+        tensors, workers, shards, order, math.add
+    ),
+    "nccl/xring": lambda tensors, workers, shards, order, helpers: all_reduce.build_nccl_then_ring(
+        tensors, shards, math.add
+    ),
+    "nccl/rechd": lambda tensors, workers, shards, order, helpers: all_reduce.build_nccl_then_recursive_hd(
+        tensors, math.add
+    ),
+    "nccl/pscpu": lambda tensors, workers, shards, order, helpers: all_reduce.build_nccl_then_shuffle(
+        tensors, helpers, math.add, math.add_n
+    ),
+    "pscpu": lambda tensors, workers, shards, order, helpers: all_reduce.build_shuffle_all_reduce(
+        tensors, helpers, math.add_n
+    ),
+    "pscpu/pscpu": lambda tensors, workers, shards, order, helpers: all_reduce.build_shuffle_then_shuffle(
+        tensors, helpers, helpers[:shards], math.add_n
+    ),
+}
+
+
 def sum_grad_and_var_all_reduce(
     grad_and_vars: Sequence[Any],
     num_workers: int,
@@ -227,16 +250,13 @@ def sum_grad_and_var_all_reduce(
     aux_devices: Sequence[str] | None = None,
     num_shards: int = 1,
 ) -> list[tuple[Any, Any]]:
-    """(sum, variable) for each device, by one of the algorithms `xring` and `pscpu`."""
+    """[sum, variable] for each device, by one of the algorithms above."""
+    if alg not in _ALGORITHMS:
+        raise ValueError(f"all_reduce_alg is one of {', '.join(_ALGORITHMS)}, not {alg!r}")
     with name_scope("allreduce"):
         gradients = [gradient for gradient, _ in grad_and_vars]
-        if alg == "xring":
-            sums = all_reduce.build_ring_all_reduce(gradients, num_workers, num_shards, gpu_indices, math.add)
-        elif alg == "pscpu":
-            sums = all_reduce.build_shuffle_all_reduce(gradients, aux_devices, math.add_n)
-        else:
-            raise ValueError(f"all_reduce_alg is xring or pscpu, not {alg!r}")
-        return [[total, variable] for total, (_, variable) in zip(sums, grad_and_vars, strict=True)]
+        sums = _ALGORITHMS[alg](gradients, num_workers, num_shards, gpu_indices, aux_devices)
+    return [[total, variable] for total, (_, variable) in zip(sums, grad_and_vars, strict=True)]
 
 
 def sum_gradients_all_reduce(
@@ -263,13 +283,14 @@ def sum_gradients_all_reduce(
 class CollectiveKeys:
     """Numbers by which tasks know the groups and the operations that they have in common."""
 
+    _local = threading.local()  # a thread counts on, whichever object it asks
+
     def __init__(
         self, group_key_start: int = 1, op_instance_key_start: int = 100, variable_instance_key_start: int = 1000000
     ) -> None:
         self._groups: dict[str, int] = {}
         self._next_group = group_key_start
         self._starts = (op_instance_key_start, variable_instance_key_start)
-        self._local = threading.local()
         self._lock = threading.Lock()
 
     def get_group_key(self, devices: Sequence[str]) -> int:

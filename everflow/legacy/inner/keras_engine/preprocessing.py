@@ -20,6 +20,7 @@ from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import array
 
 _BATCH = 512
+_COUNT_NAME, _MEAN_NAME, _VARIANCE_NAME = "count", "mean", "variance"
 
 
 class PreprocessingLayer(Layer):
@@ -111,52 +112,10 @@ class CombinerPreprocessingLayer(PreprocessingLayer):
             K.batch_set_value([(self.state_variables[name], np.asarray(value)) for name, value in updates.items()])
 
 
-class Normalization(CombinerPreprocessingLayer):
-    """Inputs less the mean of the data, divided by its variance, for each place along some axes."""
-
-    @untracked
-    def __init__(self, axis: int | Sequence[int] = -1, dtype: Any = None, **kwargs: Any) -> None:
-        super().__init__(_Moments(axis), dtype=dtype or K.floatx(), **kwargs)
-        if axis == 0:
-            raise ValueError("Axis 0 is that of examples, which can't have a mean each.")
-        self.axis = axis
-
-    def build(self, input_shape: Any) -> None:
-        """Make variables for means, variances and the number of examples."""
-        self._rank = len(input_shape)
-        self._kept = [axis % self._rank for axis in _listed(self.axis)]
-        shape = [input_shape[axis] for axis in _listed(self.axis)]
-        self.mean = self._add_state_variable("mean", shape, K.floatx(), "zeros")
-        self.variance = self._add_state_variable("variance", shape, K.floatx(), "zeros")
-        self.count = self._add_state_variable("count", (), "int32", "zeros")
-        super().build(input_shape)
-
-    def call(self, inputs: Any) -> Any:
-        """Normalize."""
-        sides = [side if i in self._kept else 1 for i, side in enumerate(inputs.shape.as_list())]
-        return (inputs - array.reshape(self.mean, sides)) / array.reshape(self.variance, sides)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The same."""
-        return input_shape
-
-    def compute_output_signature(self, input_spec: TensorSpec) -> TensorSpec:
-        """The same."""
-        return input_spec
-
-    def get_config(self) -> dict[str, Any]:
-        """The axes, beside what every layer tells."""
-        return {**super().get_config(), "axis": self.axis}
-
-    def set_weights(self, weights: Sequence) -> None:
-        """Means and variances; the number of examples is 0 where it isn't given."""
-        super().set_weights([*weights, np.array(0)] if len(weights) == 2 else weights)
+Accumulator = collections.namedtuple("Accumulator", [_COUNT_NAME, _MEAN_NAME, _VARIANCE_NAME])
 
 
-Accumulator = collections.namedtuple("Accumulator", ["count", "mean", "variance"])
-
-
-class _Moments(Combiner):
+class _NormalizingCombiner(Combiner):
     """Mean and variance over all axes but some."""
 
     def __init__(self, axis: int | Sequence[int]) -> None:
@@ -190,6 +149,50 @@ class _Moments(Combiner):
 
     def deserialize(self, encoded_accumulator: bytes) -> Accumulator:
         return Accumulator(**{name: np.array(value) for name, value in json.loads(encoded_accumulator).items()})
+
+
+class Normalization(CombinerPreprocessingLayer):
+    """Inputs less the mean of the data, divided by its variance, for each place along some axes."""
+
+    _NormalizingCombiner = _NormalizingCombiner
+
+    @untracked
+    def __init__(self, axis: int | Sequence[int] = -1, dtype: Any = None, **kwargs: Any) -> None:
+        super().__init__(_NormalizingCombiner(axis), dtype=dtype or K.floatx(), **kwargs)
+        if axis == 0:
+            raise ValueError("Axis 0 is that of examples, which can't have a mean each.")
+        self.axis = axis
+
+    def build(self, input_shape: Any) -> None:
+        """Make variables for means, variances and the number of examples."""
+        self._rank = len(input_shape)
+        self._kept = [axis % self._rank for axis in _listed(self.axis)]
+        shape = [input_shape[axis] for axis in _listed(self.axis)]
+        self.mean = self._add_state_variable(_MEAN_NAME, shape, K.floatx(), "zeros")
+        self.variance = self._add_state_variable(_VARIANCE_NAME, shape, K.floatx(), "zeros")
+        self.count = self._add_state_variable(_COUNT_NAME, (), "int32", "zeros")
+        super().build(input_shape)
+
+    def call(self, inputs: Any) -> Any:
+        """Normalize."""
+        sides = [side if i in self._kept else 1 for i, side in enumerate(inputs.shape.as_list())]
+        return (inputs - array.reshape(self.mean, sides)) / array.reshape(self.variance, sides)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The same."""
+        return input_shape
+
+    def compute_output_signature(self, input_spec: TensorSpec) -> TensorSpec:
+        """The same."""
+        return input_spec
+
+    def get_config(self) -> dict[str, Any]:
+        """The axes, beside what every layer tells."""
+        return {**super().get_config(), "axis": self.axis}
+
+    def set_weights(self, weights: Sequence) -> None:
+        """Means and variances; the number of examples is 0 where it isn't given."""
+        super().set_weights([*weights, np.array(0)] if len(weights) == 2 else weights)
 
 
 def _listed(axis: int | Sequence[int]) -> list[int]:
