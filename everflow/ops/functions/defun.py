@@ -133,6 +133,7 @@ class DefinedFunction:
         body = self._body = FuncGraph(self._given_name or self._func.__name__, outer, self._capture_by_value)
         # Variables that it gets are those of the scope around, read there; those of functions that it calls are, too.
         body.taken_variables = []
+        body._seed = None  # that of the graph around is not its own
         for key in VARIABLE_SCOPES:
             body._collections[key] = outer.get_collection_ref(key)
 
