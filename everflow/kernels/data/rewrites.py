@@ -275,7 +275,7 @@ def inputs_first(top: Dataset, closed: str = "") -> Iterator[Dataset]:
                 stack += [(part, False) for part in reversed(list(made.origin.datasets()))]
 
 
-def _passed(top: Dataset, rule: _Rule) -> Dataset:
+def passed(top: Dataset, rule: _Rule) -> Dataset:
     """What a rule makes of a pipeline. What can't be written as a graph can't be rewritten."""
     changed: dict[Dataset, Dataset] = {}
     for made in inputs_first(top, closed="NonSerializableDataset"):
@@ -326,7 +326,7 @@ def _each_place_apart(top: Dataset) -> Dataset:
     def place(part: Dataset) -> Dataset:
         found = changed[part]
         if found in used:
-            found = _passed(found, _in_place(next(numbers)))
+            found = passed(found, _in_place(next(numbers)))
         used.add(found)
         return found
 
@@ -353,7 +353,7 @@ def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
         made = top
         for name, rule in _RULES.items():
             if name in rewrites and rule is not None:
-                made = _passed(made, rule)
+                made = passed(made, rule)
         top.rewritten[rewrites] = made
     return top.rewritten[rewrites]
 
