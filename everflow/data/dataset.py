@@ -509,15 +509,17 @@ class Dataset(structure.Elements, structure.VariantValue, Trackable):
 
     # --- functions
 
-    def _function(self, function, transformation, spec=None):
-        return StructuredFunction(function, transformation, self._element_spec if spec is None else spec)
+    def _function(self, function, transformation, spec=None, legacy=False):
+        return StructuredFunction(function, transformation, self._element_spec if spec is None else spec, legacy)
 
     def map(self, map_func, num_parallel_calls=None):
         """What a function gives for each element; a tuple is spread over its arguments.
 
         >>> dataset.map(lambda image, label: (tf.to_float(image) / 255.0, label))
         """
-        function = self._function(map_func, "Dataset.map()")
+        return self._mapped(self._function(map_func, "Dataset.map()"), num_parallel_calls)
+
+    def _mapped(self, function, num_parallel_calls):
         if num_parallel_calls is None:
             return self._then(raw.MapDataset, function.output_structure, **function.argument("f"))
         calls = convert_to_tensor(num_parallel_calls, dtypes.int32, name="num_parallel_calls")
@@ -526,18 +528,20 @@ class Dataset(structure.Elements, structure.VariantValue, Trackable):
         )
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None):
-        """`map` by another name."""
-        return self.map(map_func, num_parallel_calls)
+        """`map` with a function drawn as a `Defun`: seeds of the graph around don't reach into it."""
+        return self._mapped(self._function(map_func, "Dataset.map()", legacy=True), num_parallel_calls)
 
     def filter(self, predicate):
         """The elements for which a function gives True."""
-        function = self._function(predicate, "Dataset.filter()")
+        return self._filtered(self._function(predicate, "Dataset.filter()"))
+
+    def _filtered(self, function):
         function.check_returns_scalar("predicate", dtypes.bool)
         return self._then(raw.FilterDataset, **function.argument("predicate"))
 
     def filter_with_legacy_function(self, predicate):
-        """`filter` by another name."""
-        return self.filter(predicate)
+        """`filter` with a function drawn as a `Defun`."""
+        return self._filtered(self._function(predicate, "Dataset.filter()", legacy=True))
 
     def flat_map(self, map_func):
         """The elements of the datasets that a function gives, one dataset after the other."""

@@ -12,6 +12,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.functions.bodies import BodyGraph, define, order_stateful_ops, unique_name
+from everflow.ops.functions.defun import Defun
 
 
 def _name_of(function) -> str:
@@ -21,32 +22,48 @@ def _name_of(function) -> str:
 
 
 class StructuredFunction:
-    """A Python function on elements as a function of the graph; `output_structure` holds the specs of what it returns."""
+    """A Python function on elements as a function of the graph; `output_structure` holds the specs of what it returns.
 
-    def __init__(self, function, transformation: str, input_structure):
+    A legacy one is a `Defun`: it has seeds of its own, and ops with state are not ordered.
+    """
+
+    def __init__(self, function, transformation: str, input_structure, legacy=False):
         self.transformation = transformation
         self._function = function
         self.input_structure = input_structure
         if not callable(function):
             raise ValueError(f"The function passed to {transformation} is not callable: {function!r}")
-        graph = get_default_graph()
         name = f"{transformation.replace('()', '').replace('.', '_')}_{_name_of(function)}"
+        # Executing eagerly, functions live as long as somebody keeps them.
+        self._made, self.captured_inputs = (self._as_defun if legacy else self._as_body)(name, get_default_graph())
+        self.attr = call_attr(self._made.name)
+
+    def _as_body(self, name, graph):
         body = BodyGraph(name, graph)
         with body.as_default():
-            types, shapes = structure.flat_types(input_structure), structure.flat_shapes(input_structure)
+            types, shapes = structure.flat_types(self.input_structure), structure.flat_shapes(self.input_structure)
             inputs = [body.add_input(t, f"args_{i}", s) for i, (t, s) in enumerate(zip(types, shapes))]
-            outputs = self._called(structure.from_tensors(input_structure, inputs))
+            outputs = self._called(structure.from_tensors(self.input_structure, inputs))
             body.control_outputs = order_stateful_ops(body)
             outputs = [raw.Identity(input=body.capture(t)) for t in outputs]
         for tensor in outputs:
             tensor.op._add_control_inputs(body.control_outputs)
-        self.captured_inputs = list(body._captures)
         drawn = body.body(inputs + list(body._captures.values()), outputs)
-        made = define(
-            drawn, unique_name(f"__inference_{name}"), graph, argument_names=[f"args_{i}" for i in range(len(inputs))]
-        )
-        self._made = made  # executing eagerly, functions live as long as somebody keeps them
-        self.attr = call_attr(made.name)
+        arguments = [f"args_{i}" for i in range(len(inputs))]
+        made = define(drawn, unique_name(f"__inference_{name}"), graph, argument_names=arguments)
+        return made, list(body._captures)
+
+    def _as_defun(self, name, graph):
+        def draw(*arguments):
+            for tensor, shape in zip(arguments, structure.flat_shapes(self.input_structure)):
+                tensor.set_shape(shape)
+            return self._called(structure.from_tensors(self.input_structure, arguments))
+
+        function = Defun(*structure.flat_types(self.input_structure), func_name=unique_name(name))(draw)
+        while graph is not None:
+            function.add_to_graph(graph)
+            graph = graph.outer_graph
+        return function, function.captured_inputs
 
     def _called(self, element) -> list[Tensor]:
         # Only a plain tuple is spread over the arguments: a named tuple is one.

@@ -183,6 +183,20 @@ def _draw(
         return graph.add_op(definition, [inside(t) for t in inputs], dtypes, attrs, name)
 
 
+class _Seeds:
+    """The seed of all that is executed eagerly, in whichever thread, and where operations without one have theirs from."""
+
+    def __init__(self) -> None:
+        self.set(None)
+
+    def set(self, seed: int | None) -> None:
+        self.seed = seed
+        self.numbers = random.Random(seed)
+
+
+_SEEDS = _Seeds()
+
+
 class EagerGraph(Graph):
     """The default "graph" of a thread while executing eagerly; all share one engine, and so variables and functions."""
 
@@ -193,7 +207,6 @@ class EagerGraph(Graph):
     def __init__(self, beside: Graph | None = None) -> None:
         super().__init__()
         self._functions = _ENGINE.functions  # type: ignore[assignment]  # used as a dict is
-        self._seeds: Any = None  # random.Random, once there is a seed
         # By `tf.device`: a device of another task, or one of this task that is not its first.
         self._requested = self._local = HERE
         # What a program sees as the default graph: the one before, or else one without operations.
@@ -394,14 +407,13 @@ class EagerGraph(Graph):
 
     @property
     def seed(self) -> int | None:
-        return self._seed
+        return _SEEDS.seed
 
     @seed.setter
     def seed(self, seed: int | None) -> None:
-        self._seed = seed
-        self._seeds = None if seed is None else random.Random(seed)
+        _SEEDS.set(seed)
         _ENGINE.restart_random_streams()
 
     def next_op_seed(self) -> int:
         """The op-level seed of an operation that was given none."""
-        return self._seeds.randint(0, 2**31 - 1)
+        return _SEEDS.numbers.randint(0, 2**31 - 1)

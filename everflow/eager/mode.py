@@ -58,6 +58,7 @@ def enable_eager_execution(
 
     scopes._DefaultGraphs.make_bottom = EagerGraph
     scopes.default_graphs.reset()
+    scopes.get_default_graph().seed = None  # one that was set in `eager_mode` lasts as long as that program
 
 
 @contextlib.contextmanager

@@ -372,7 +372,7 @@ python.ops            resources                          : ops.variables.resourc
 python.ops            op_selector                        : legacy.inner.ops.op_selector contrib.graph_editor.select contrib.graph_editor.elements
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
-python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples legacy.gen_ops
+python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples legacy.inner.ops.parsing legacy.gen_ops
 python.ops            partitioned_variables              : . ops.variables.partitioned
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random.* legacy.gen_ops

@@ -245,3 +245,17 @@ def test_functions_that_return_datasets_and_optionals():
         following = tf.compat.v1.data.make_one_shot_iterator(rest).get_next()
         assert sess.run([made["n"], value]) == [3, 0] and sess.run(following).tolist() == [3, 6]
         assert rest.element_spec == tf.TensorSpec([None], tf.int64)
+
+
+def test_legacy_functions_are_defuns():
+    tf.set_random_seed(7)
+    D.range(3).map_with_legacy_function(lambda x: tf.random.uniform([]) + tf.random.uniform([], seed=3))
+    (function,) = tf.get_default_graph().as_graph_def().library.function
+    seeds = [(n.attr["seed"].i, n.attr["seed2"].i) for n in function.node_def if n.op == "RandomUniform"]
+    assert seeds == [(0, 0), (87654321, 3)]  # not those of the graph around
+    assert function.signature.name.startswith("Dataset_map_")
+
+
+def test_legacy_functions_with_loops_of_tokens():
+    counted = D.range(4).map_with_legacy_function(lambda x: tf.while_loop(lambda i: i < 3, lambda i: i + 2, [x]))
+    assert drain(counted.filter_with_legacy_function(lambda x: x > 3)) == [4, 4]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.data.experimental.optimization import assert_next, non_serializable
 from tests.data.draining import drain
 
 D = tf.data.Dataset
@@ -134,3 +135,23 @@ def test_a_padded_shape_has_no_size_below_minus_one():
     following = tf.compat.v1.data.make_initializable_iterator(rows.padded_batch(2, tf.constant([-5], tf.int64)))
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
         session.run(following.initializer)
+
+
+def test_what_cannot_be_written_as_a_graph_is_not_rewritten():
+    below = D.from_tensors(0).apply(assert_next(["FiniteSkip"])).skip(0).apply(non_serializable())
+    above = below.apply(assert_next(["MemoryCacheImpl"])).skip(0).cache()
+    options = tf.data.Options()
+    options.experimental_optimization.noop_elimination = True
+    assert drain(above.with_options(options)) == [0]
+
+
+def test_a_budget_of_cpus_is_not_negative():
+    options = tf.data.Options()
+    options.experimental_optimization.autotune_cpu_budget = -1
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        drain(D.range(2).with_options(options))
+
+
+def test_datasets_are_drawn_evenly_by_constants():
+    E.sample_from_datasets([D.range(2), D.range(3)], seed=1)
+    assert "Log" not in [op.type for op in tf.get_default_graph().get_operations()]

@@ -1,9 +1,12 @@
 """Functions of eager programs: traced, wrapped, differentiated, and Python's own as ops."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode, graph_mode
 from everflow.framework.errors import InaccessibleTensorError
 from everflow.ops.functions.traced import UnliftableError
 from everflow.runtime.plan.native import machine_code, tiers
@@ -385,3 +388,17 @@ def test_a_function_s_cache_tells_what_it_was_traced_for():
     multiply(tf.constant([1.0]))
     assert multiply._name == "multiply"
     assert [key.parent_graph for key in multiply._function_cache.primary] == [None, None]
+
+
+def test_a_seed_is_that_of_all_threads_and_modes():
+    def drawn():
+        got = []
+        thread = threading.Thread(target=lambda: got.append(tf.random.uniform([2]).numpy()))
+        thread.start()
+        thread.join()
+        with graph_mode(), eager_mode():
+            got.append(tf.random.uniform([2]).numpy())
+        return np.stack(got)
+
+    tf.set_random_seed(1)
+    np.testing.assert_allclose(drawn(), [[0.16513, 0.90148], [0.51011, 0.44353]], atol=1e-5)

@@ -193,3 +193,11 @@ def test_people_make_classes_of_datasets():
     assert [len(d._inputs()) for d in (three, Doubled(three), Older())] == [0, 1, 0]
     with pytest.raises(TypeError):
         tf.data.Dataset()
+
+
+def test_functions_called_in_parallel_tell_their_time():
+    def rows():
+        return Dataset.range(3).map(lambda x: tf.tile([x], [x]), num_parallel_calls=2)
+
+    t = case(stats.StatsDatasetTestBase)
+    t.parallelCallsStats(rows, {"ParallelMapDataset"}, 3, function_processing_time=True)

@@ -97,7 +97,7 @@ def _estimated(count, classes):
 def _filtered(dataset, acceptances, initials, classes, seed):
     def maybe_warn_on_large_rejection(accepted, initial):
         rejected = math.reduce_sum((1 - accepted) * initial)
-        told = {"message": "Proportion of examples rejected by sampler is high: ", "summarize": 100}
+        told = {"message": "Proportion of examples rejected by sampler is high: ", "summarize": 100, "first_n": 10}
 
         def warned():
             return printing.Print(accepted, [rejected, initial, accepted], **told)

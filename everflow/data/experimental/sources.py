@@ -122,7 +122,7 @@ def sample_from_datasets(datasets, weights=None, seed=None):
     if not datasets:
         raise IndexError("`datasets` is empty: there is nothing to draw elements from")
     if weights is None:
-        weights = [1.0 / len(datasets)] * len(datasets)
+        return _directed(_drawn_evenly(len(datasets), seed), datasets)
     if isinstance(weights, Dataset):
         return _directed(_drawn_by(weights, seed), datasets)
     weights = convert_to_tensor(weights, name="weights")
@@ -134,11 +134,21 @@ def sample_from_datasets(datasets, weights=None, seed=None):
         )
     logits = array.expand_dims(math.log(weights, name="logits"), 0)
 
+    return _directed(_drawn_with(logits, seed), datasets)
+
+
+def _drawn_evenly(count, seed):
+    """Indices of which each is as likely as any other."""
+    return _drawn_with([[1.0] * count], seed)
+
+
+def _drawn_with(logits, seed):
+    """Indices drawn by weights that stay the same."""
+
     def select_dataset_constant_logits(seed):
         return array.squeeze(_multinomial(logits, seed), axis=[0, 1])
 
-    chosen = _mapped(RandomDatasetV1(seed).batch(2), select_dataset_constant_logits)
-    return _directed(chosen, datasets)
+    return _mapped(RandomDatasetV1(seed).batch(2), select_dataset_constant_logits)
 
 
 def _multinomial(logits, seed) -> Tensor:

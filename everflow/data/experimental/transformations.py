@@ -15,6 +15,8 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value_as_shape
 from everflow.framework.type_specs import TensorSpec
 
+_MAP_AND_BATCH = "tf.data.experimental.map_and_batch()"
+
 
 def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
     """`map`, then `batch`, in one.
@@ -37,6 +39,10 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         >>> sess.run(dataset.make_one_shot_iterator().get_next())
         array([0, 1])
     """
+    return _map_and_batch(map_func, batch_size, num_parallel_batches, drop_remainder, num_parallel_calls)
+
+
+def _map_and_batch(map_func, batch_size, num_parallel_batches, drop_remainder, num_parallel_calls, legacy=False):
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError(
             f"num_parallel_batches={num_parallel_batches} and num_parallel_calls={num_parallel_calls} exclude each other: pass one of them"
@@ -45,7 +51,7 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         num_parallel_calls = batch_size if num_parallel_batches is None else batch_size * num_parallel_batches
 
     def apply(dataset):
-        function = StructuredFunction(map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec)
+        function = StructuredFunction(map_func, _MAP_AND_BATCH, dataset.element_spec, legacy)
         sizes = as_int64(batch_size=batch_size, num_parallel_calls=num_parallel_calls) | as_bool(
             drop_remainder=drop_remainder
         )
@@ -57,7 +63,11 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
     return apply
 
 
-map_and_batch_with_legacy_function = map_and_batch
+def map_and_batch_with_legacy_function(
+    map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None
+):
+    """`map_and_batch` with a function drawn as a `Defun`."""
+    return _map_and_batch(map_func, batch_size, num_parallel_batches, drop_remainder, num_parallel_calls, legacy=True)
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):

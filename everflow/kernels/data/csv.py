@@ -118,14 +118,15 @@ def csv_dataset(
         def following() -> Element:
             if (row := rows.next()) is None:
                 raise End
+            is_blank = not row and len(record_defaults) == 1  # one empty field; for decode_csv it has none
             fields = decode_csv(
-                np.array(row, object),
+                np.array(delimiter.encode() if is_blank else row, object),
                 record_defaults,
                 OUT_TYPE=output_types,
                 field_delim=delimiter,
                 use_quote_delim=quotes,
                 na_value=missing,
-                select_cols=columns,
+                select_cols=columns or [0] * is_blank,
             )
             return tuple(fields)
 

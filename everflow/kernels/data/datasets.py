@@ -542,8 +542,15 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
 # --- passing on ------------------------------------------------------------------------------
 
 
+@dataset("ModelDataset")
+def model_dataset(input_dataset: Dataset, *, cpu_budget: int = 0) -> Dataset:
+    if cpu_budget < 0:
+        raise InvalidArgumentError(None, None, f"The budget of CPUs must not be below zero, but is {cpu_budget}")
+    return same_elements(input_dataset)
+
+
 @dataset(
-    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ExperimentalNonSerializableDataset",
+    "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ExperimentalNonSerializableDataset",
 )  # fmt: skip
 def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
     return same_elements(input_dataset)

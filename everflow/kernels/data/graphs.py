@@ -13,7 +13,7 @@ import torch
 from google.protobuf.message import DecodeError, Message
 
 from everflow.framework import attributes, dtypes, op_defs
-from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 from everflow.framework.functions import GraphFunction, functions_from_library, to_function_def
 from everflow.framework.graph import Graph
 from everflow.framework.importer import import_graph_def
@@ -61,6 +61,8 @@ class _Writer:
         if origin is None or origin.node is None:
             kind = "dataset" if origin is None else origin.op_type
             raise FailedPreconditionError(None, None, f"A {kind} that no op of the graph made can't be written.")
+        if origin.op_type == "NonSerializableDataset":
+            raise UnimplementedError(None, None, "A dataset that says it is not serializable can't be written.")
         inputs = [self._input(origin, value, dtype) for value, dtype in zip(origin.values(), origin.node.input_dtypes)]
         node = self._node(origin.node.type)
         node.input.extend(inputs)

@@ -31,6 +31,8 @@ from everflow.kernels.registry import fresh, kernel, reading
 from everflow.kernels.remote_calls import called_on
 
 if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.data.devices import MultiDeviceIterator
     from everflow.kernels.tensors import Strings, Value
@@ -64,8 +66,11 @@ class IteratorResource:
         """That elements are what a node with types and shapes expects."""
         if self._node is None:
             return
+        count, own_count = (len(node.attrs["output_types"]) for node in (asked, self._node))
+        if count and own_count and count != own_count:
+            raise InvalidArgumentError(None, None, f"The iterator's elements have {own_count} components, not {count}")
         for what, given in (("output_types", "Data type"), ("output_shapes", "Shape")):
-            pairs = zip(asked.attrs[what], self._node.attrs[what], strict=False)
+            pairs = zip(asked.attrs[what], self._node.attrs[what], strict=False)  # nothing asked: anything will do
             for i, (wanted, own) in enumerate(pairs):
                 if not wanted.is_compatible_with(own):
                     raise InvalidArgumentError(
@@ -241,16 +246,25 @@ def iterator_from_string_handle(
 class Optional:
     """A value or none."""
 
-    def __init__(self, components: list[Value] | None = None) -> None:
-        self.components = components
+    def __init__(self, components: list[Value] | None = None, types: Sequence[DType] = ()) -> None:
+        self.components, self.types = components, types
 
     @property
     def shape(self) -> torch.Size:
         return torch.Size([])
 
+    def check(self, types: Sequence[DType], shapes: Sequence[TensorShape]) -> None:
+        """That what it has is of these types and shapes."""
+        for what, own, wanted in zip(self.components or (), self.types, zip(types, shapes), strict=True):
+            if own != wanted[0] or not wanted[1].is_compatible_with(tuple(what.shape)):
+                given = f"{own.name} of shape {tuple(what.shape)}"
+                raise InvalidArgumentError(
+                    None, None, f"The optional has {given}, where {wanted[0].name} of shape {wanted[1]} is expected"
+                )
+
     def zeros(self) -> Optional:
         """One of zeros, or of nothing."""
-        return Optional(None if self.components is None else [zeros_like(x) for x in self.components])
+        return Optional(None if self.components is None else [zeros_like(x) for x in self.components], self.types)
 
     def __add__(self, other: Optional) -> Optional:
         if self.components is None and other.components is None:
@@ -258,20 +272,20 @@ class Optional:
         if self.components is None or other.components is None:
             text = "Cannot add optionals because one has a value and the other doesn't."
             raise InvalidArgumentError(None, None, text)
-        return Optional([add_n([a, b]) for a, b in zip(self.components, other.components, strict=True)])
+        return Optional([add_n([a, b]) for a, b in zip(self.components, other.components, strict=True)], self.types)
 
 
 @kernel("IteratorGetNextAsOptional", first=True, writes=(), threads_matter_from=0)
-def iterator_get_next_as_optional(iterator: IteratorResource, *, step: Step) -> Optional:
+def iterator_get_next_as_optional(iterator: IteratorResource, *, output_types: list[DType], step: Step) -> Optional:
     try:
-        return Optional(iterator.get_next(step))
+        return Optional(iterator.get_next(step), output_types)
     except End:
         return Optional()
 
 
 @kernel("OptionalFromValue", result=same(0))
-def optional_from_value(components: list[Value]) -> Optional:
-    return Optional(list(components))
+def optional_from_value(components: list[Value], *, Toutput_types: list[DType]) -> Optional:
+    return Optional(list(components), Toutput_types)
 
 
 @fresh("OptionalNone")
@@ -285,7 +299,13 @@ def optional_has_value(optional: Optional) -> torch.Tensor:
 
 
 @kernel("OptionalGetValue", result=same(0))
-def optional_get_value(optional: Optional) -> list[Value]:
+def optional_get_value(
+    optional: Optional, *, output_types: list[DType], output_shapes: list[TensorShape]
+) -> list[Value]:
     if optional.components is None:
         raise InvalidArgumentError(None, None, "The given optional does not have a value.")
+    if len(output_types) != len(optional.components):
+        problem = f"The optional has {len(optional.components)} components, where {len(output_types)} are expected"
+        raise InvalidArgumentError(None, None, problem)
+    optional.check(output_types, output_shapes)
     return optional.components

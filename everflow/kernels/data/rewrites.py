@@ -258,9 +258,9 @@ _RULES: dict[str, _Rule | None] = {
 # --- going through a pipeline ----------------------------------------------------------------
 
 
-def inputs_first(top: Dataset) -> Iterator[Dataset]:
+def inputs_first(top: Dataset, closed: str = "") -> Iterator[Dataset]:
     """A dataset and all it is made of, each after what it is made of itself; without recursion, since datasets may be
-    joined by the thousand.
+    joined by the thousand. What is below a dataset of the type `closed` is left out.
     """
     seen: set[Dataset] = set()
     stack: list[tuple[Dataset, bool]] = [(top, False)]
@@ -271,17 +271,17 @@ def inputs_first(top: Dataset) -> Iterator[Dataset]:
         elif made not in seen:
             seen.add(made)
             stack.append((made, True))
-            if made.origin is not None:
+            if made.origin is not None and made.origin.op_type != closed:
                 stack += [(part, False) for part in reversed(list(made.origin.datasets()))]
 
 
-def _passed(top: Dataset, rule: _Rule) -> Dataset:
-    """What a rule makes of a pipeline."""
+def passed(top: Dataset, rule: _Rule) -> Dataset:
+    """What a rule makes of a pipeline. What can't be written as a graph can't be rewritten."""
     changed: dict[Dataset, Dataset] = {}
-    for made in inputs_first(top):
+    for made in inputs_first(top, closed="NonSerializableDataset"):
         again = made
-        if made.origin is not None and any(changed[part] is not part for part in made.origin.datasets()):
-            again = made.origin.made_of(changed.__getitem__)
+        if made.origin is not None and any(changed.get(part, part) is not part for part in made.origin.datasets()):
+            again = made.origin.made_of(lambda part: changed.get(part, part))
         changed[made] = rule(again) or again
     return changed[top]
 
@@ -326,7 +326,7 @@ def _each_place_apart(top: Dataset) -> Dataset:
     def place(part: Dataset) -> Dataset:
         found = changed[part]
         if found in used:
-            found = _passed(found, _in_place(next(numbers)))
+            found = passed(found, _in_place(next(numbers)))
         used.add(found)
         return found
 
@@ -353,7 +353,7 @@ def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
         made = top
         for name, rule in _RULES.items():
             if name in rewrites and rule is not None:
-                made = _passed(made, rule)
+                made = passed(made, rule)
         top.rewritten[rewrites] = made
     return top.rewritten[rewrites]
 

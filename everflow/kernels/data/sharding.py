@@ -9,7 +9,7 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.data.datasets import Dataset, dataset, same_elements
 from everflow.kernels.data.origins import MAKERS
-from everflow.kernels.data.rewrites import inputs_first, origin_of
+from everflow.kernels.data.rewrites import inputs_first, origin_of, passed
 from everflow.protos.attr_value_pb2 import NameAttrList
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ _PASSING = frozenset(
     ShuffleAndRepeatDataset ShuffleDataset SkipDataset TakeDataset
     """.split()
 )
+
+
+def _unshuffled(made: Dataset) -> Dataset | None:
+    """What a shuffle has its elements from."""
+    shuffle = origin_of(made, "ShuffleDataset")
+    return None if shuffle is None else shuffle.inputs[0]
 
 
 class _Share:
@@ -64,13 +70,12 @@ class _Share:
     def _spread(self, origin: Origin) -> Dataset:
         """The files that a function reads, divided before they are read; in any order, but the same files."""
         source: Dataset = origin.inputs[0]
-        shuffle = origin_of(source, "ShuffleDataset")
-        if shuffle is None:
-            divided = self.of_elements(source)
-        else:
-            below = shuffle.inputs[0]
-            divided = shuffle.made_of(lambda part: self.of_elements(below) if part is below else part)
-        return origin.made_of(lambda part: divided if part is source else part)
+        divided = self.of_elements(passed(source, _unshuffled))
+        shuffles = (origin_of(made, "ShuffleDataset") for made in inputs_first(source))
+        innermost = next((shuffle for shuffle in shuffles if shuffle is not None), None)
+        # A worker shuffles its own files, as the innermost of all shuffles would.
+        mine = divided if innermost is None else innermost.made_of(lambda _: divided)
+        return origin.made_of(lambda part: mine if part is source else part)
 
 
 def _reads(origin: Origin) -> bool:

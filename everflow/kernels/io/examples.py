@@ -295,6 +295,8 @@ def _single_example_parser(node: Node) -> Callable | None:
     asked = _features(*(attributes[n] for n in ("sparse_keys", "sparse_types", "dense_keys", "Tdense", "dense_shapes")))
 
     def parse(serialized: Strings, dense_defaults: list[AnyTensor]) -> _Parsed:
+        if serialized.ndim:
+            return parse_single_example(serialized, dense_defaults, **attributes)
         compiled = compiled_examples.examples(serialized, asked, dense_defaults, batched=False)
         if compiled is not None:
             return (*columns(compiled[0]), compiled[1])

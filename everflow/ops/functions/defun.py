@@ -141,6 +141,7 @@ class DefinedFunction:
         body._seed = None  # what is random in it doesn't hang on the seed of the graph around
         # Variables that it gets are those of the scope around, read there; those of functions that it calls are, too.
         body.taken_variables = []
+        body._seed = None  # that of the graph around is not its own
         for key in VARIABLE_SCOPES:
             body._collections[key] = outer.get_collection_ref(key)
 

@@ -504,6 +504,9 @@ def _sparse_shapes(count, rank):
 @shape_rule("ParseExample")
 def _parse_example_shape(op):
     batch = op.inputs[0].shape.with_rank(1)
+    for shape in op.attrs["dense_shapes"]:
+        if not shape[1:].is_fully_defined():
+            raise ValueError(f"Of a dense feature only the number of rows may be unknown, but the shape is {shape}")
     dense = [batch.concatenate(shape) for shape in op.attrs["dense_shapes"]]
     return _sparse_shapes(op.attrs["Nsparse"], 2) + dense
 

@@ -108,7 +108,10 @@ def _write_file_shape(op):
     return []
 
 
-shape_rule("MatchingFiles")(vector_output)
+@shape_rule("MatchingFiles")
+def _matching_files_shape(op):
+    op.inputs[0].shape.with_rank_at_most(1)
+    return vector_output(op)
 
 
 @shape_rule("ImmutableConst")

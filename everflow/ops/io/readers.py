@@ -6,6 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.ops.shape_rules import reference_handle, scalar_output
 
@@ -26,6 +27,8 @@ class ReaderBase:
     """
 
     def __init__(self, reader_ref, supports_serialize=False):
+        if executing_eagerly():
+            raise RuntimeError("Readers work in graphs only; executing eagerly, tf.data reads files")
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 
@@ -226,6 +229,12 @@ shape_rule(*_READERS, "LMDBReader")(reference_handle)
 @shape_rule("ReaderRead", "ReaderReadV2")
 def _read_shape(op):
     return [TensorShape([]), TensorShape([])]
+
+
+@shape_rule("ReaderRestoreState", "ReaderRestoreStateV2")
+def _restore_state_shape(op):
+    op.inputs[1].shape.with_rank(0)
+    return []
 
 
 @shape_rule("ReaderReadUpTo", "ReaderReadUpToV2")

@@ -144,6 +144,8 @@ def _drawn(body: Body, captured: int, lists: tuple[bool, ...], count: int | None
     if not elements or not whole:
         return None
     ops = body.graph.get_operations()
+    if any(op.type == "NextIteration" for op in ops):
+        return None  # a loop drawn as tokens, as a Defun has it: what a result is made of has no beginning
     if any(t.dtype.is_complex for op in ops for t in op.outputs):
         return None  # their arithmetic rounds otherwise where one thread's share of many values ends
     with body.graph.as_default(), name_scope("many"):

@@ -123,3 +123,12 @@ def test_there_is_a_default_for_each_chosen_column(tmp_path):
     dataset = tf.data.experimental.CsvDataset(str(tmp_path / "a.csv"), [[0], [0]], select_cols=[0])
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="1 columns"):
         session.run(dataset.make_one_shot_iterator().get_next())
+
+
+def test_an_empty_line_is_one_empty_field(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"1\n\n2\n")
+    assert [int(n) for (n,) in rows(path, [[7]])] == [1, 7, 2]
+    assert [int(n) for (n,) in rows(path, [[7]], select_cols=[0])] == [1, 7, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        rows(path, [tf.int32])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.data.experimental.optimization import non_serializable
 from everflow.protos.graph_pb2 import GraphDef
 
 D = tf.data.Dataset
@@ -85,3 +86,8 @@ def test_what_is_no_graph_of_a_dataset_is_refused(sess):
         elements(read(b"junk", spec), sess)
     with pytest.raises(tf.errors.NotFoundError, match="not found"):
         elements(read(b"", spec), sess)
+
+
+def test_what_says_that_it_is_not_serializable_is_not_written(sess):
+    with pytest.raises(tf.errors.UnimplementedError):
+        written(D.range(3).apply(non_serializable()), sess)

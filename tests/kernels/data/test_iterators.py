@@ -106,3 +106,23 @@ def test_the_device_of_an_iterator():
         iterator = tf.data.Dataset.range(3).make_initializable_iterator()
         device = tf.raw_ops.IteratorGetDevice(resource=iterator._iterator_resource)
         assert session.run(device).decode().endswith("CPU:0")
+
+
+@pytest.mark.parametrize(("dtype", "shape"), [(tf.float32, []), (tf.int32, [2])])
+def test_an_optional_has_one_type_and_shape(dtype, shape):
+    optional = tf.raw_ops.OptionalFromValue(components=[tf.constant(3)])
+    value = tf.raw_ops.OptionalGetValue(optional=optional, output_types=[dtype], output_shapes=[shape])
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(value)
+
+
+def test_an_iterator_asked_for_other_components_keeps_its_element():
+    handle = tf.placeholder(tf.string, [])
+    two = tf.data.Iterator.from_string_handle(handle, (tf.int64, tf.int64), ([], [])).get_next()
+    one = tf.data.Iterator.from_string_handle(handle, tf.int64, []).get_next()
+    iterator = tf.data.Dataset.range(3).make_one_shot_iterator()
+    with tf.Session() as sess:
+        feeds = {handle: sess.run(iterator.string_handle())}
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(two, feeds)
+        assert sess.run(one, feeds) == 0

@@ -113,3 +113,14 @@ def test_what_one_op_reads_is_divided_by_elements(kind, files):
     every = elements(READERS[kind](*files))
     assert len(every) == 12
     assert elements(shared(READERS[kind](*files), 2, 1)) == every[1::2]
+
+
+def test_shuffles_further_up_are_of_a_worker_s_own_files_too(files):
+    def order(pipeline):
+        return elements(shared(pipeline.flat_map(tf.data.TFRecordDataset), 2, 0))
+
+    plain, own = slices(files[1]), order(slices(files[1]).shuffle(6, seed=1))
+    assert sorted(own) == of("R", 0, 2)
+    assert order(plain.shuffle(6, seed=1).map(lambda x: x).cache()) == own
+    assert order(plain.shuffle(6, seed=1).prefetch(1).shuffle(6, seed=2)) == own
+    assert sorted(order(plain.shuffle(6, seed=1).take(3))) == of("R", 0, 2)

@@ -200,3 +200,9 @@ def test_an_example_with_a_name_is_told_by_it():
         run(tf.parse_single_example(example(), wanted, example_names="mine"))
     with pytest.raises(ValueError):
         tf.parse_single_example([example()], wanted, example_names="mine")
+
+
+def test_a_dense_feature_has_a_known_shape_but_for_its_rows():
+    feature = tf.FixedLenSequenceFeature([None], tf.float32, allow_missing=True)
+    with pytest.raises(ValueError):
+        tf.parse_example([b""], {"a": feature})

@@ -3,6 +3,7 @@
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 
 @pytest.fixture
@@ -110,3 +111,16 @@ def test_a_reader_of_single_records_has_finished_each_with_it():
         assert sess.run(reader.num_work_units_completed()) == 1
         with pytest.raises(tf.errors.InvalidArgumentError):
             sess.run(reader.restore_state("bogus"))
+
+
+def test_readers_are_for_graphs():
+    with eager_mode(), pytest.raises(RuntimeError):
+        tf.TextLineReader()
+
+
+def test_states_and_patterns_have_a_known_rank():
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError):
+            tf.IdentityReader().restore_state(tf.constant(["a", "b"]))
+        with pytest.raises(ValueError):
+            tf.matching_files([["a"]])

@@ -48,7 +48,7 @@ class StructuredFunctionWrapper(StructuredFunction, Elements):
             )
         if input_structure is None:
             input_structure = from_legacy(*given) if dataset is None else dataset.element_spec
-        super().__init__(func, transformation_name, input_structure)
+        super().__init__(func, transformation_name, input_structure, ways_of_drawing.get("use_legacy_function", False))
         self._element_spec = self.output_structure
 
     function = property(lambda self: self, doc="What has the captured tensors.")
