@@ -175,7 +175,7 @@ def encode_proto(
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, Tinput_types)
     batch = sizes.shape[:-1]
-    if sizes.shape[-1] != len(fields):
+    if sizes.dim() < 2 or sizes.shape[-1] != len(fields):
         raise _refuse(
             f"sizes must be batch_size + [field_names.size()], got {list(sizes.shape)} for {len(fields)} fields"
         )

@@ -119,7 +119,9 @@ def test_fields_are_put_together(sess):
     assert list(summary_pb2.Summary.FromString(whole).value) == VALUES
 
 
-@pytest.mark.parametrize(("sizes", "values"), [([[1, 1]], [[["a"]]]), ([[1]], [[["a"], ["b"]]]), ([[3]], [[["a"]]])])
+@pytest.mark.parametrize(
+    ("sizes", "values"), [([[1, 1]], [[["a"]]]), ([[1]], [[["a"], ["b"]]]), ([[3]], [[["a"]]]), ([1], [["a"]])]
+)
 def test_sizes_that_do_not_fit(sess, sizes, values):
     made = encode(sizes, values, ["tag"])
     with pytest.raises(tf.errors.InvalidArgumentError):
