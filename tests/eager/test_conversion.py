@@ -74,6 +74,10 @@ def test_the_iterator_of_tensors_by_their_class():
             tf.errors.InvalidArgumentError,
         ),
         (
+            lambda: tf.nn.dilation2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1]), [1] * 4, [2, 1, 1, 1], "SAME"),
+            tf.errors.UnimplementedError,
+        ),
+        (
             lambda: tf.image.extract_patches(tf.ones([1, 4, 4, 1]), [2, 2, 2, 1], [1] * 4, [1] * 4, "SAME"),
             tf.errors.UnimplementedError,
         ),

@@ -139,6 +139,8 @@ def _fitted(
         raise InvalidArgumentError(
             None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}"
         )
+    if explicit_paddings and padding != "EXPLICIT":
+        raise InvalidArgumentError(None, None, f"explicit_paddings go with padding EXPLICIT, not {padding}")
     _check_over_space_only(strides, dilations, explicit_paddings, form)
     fit = geometry(
         form.spatial_of(input_shape),
