@@ -31,6 +31,8 @@ def load_and_remap_matrix_initializer(
     """
     if initializer is None:
         initializer = initializers.zeros_initializer()
+    if not callable(initializer):
+        raise TypeError(f"initializer must be callable, not {initializer!r}")
     files = {
         "old_row_vocab_size": old_row_vocab_size,
         "old_row_vocab_file": old_row_vocab_file,

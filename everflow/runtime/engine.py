@@ -188,6 +188,18 @@ class Operand(Protocol):
     _dtype: DType
 
 
+# Types that no device but the CPU has.
+_CPU_ONLY = frozenset(["int16", "uint16", "uint32", "uint64", "bfloat16", "string", "resource", "variant"])
+
+
+def _has_other_device(definition: OpDef, attrs: Attributes) -> bool:
+    """Whether TensorFlow finds a device for an op that the CPU has no kernel for: its compiling device takes the types that
+    the definition lists, and refuses the op later.
+    """
+    choices = [(attr.allowed or (), attrs[attr.name]) for attr in definition.attrs if attr.type == "type"]
+    return all(value in allowed and value.name not in _CPU_ONLY for allowed, value in choices)
+
+
 class BoundOperation:
     """An op type with attributes and types of inputs: takes values of inputs to values of outputs."""
 
@@ -219,7 +231,8 @@ class BoundOperation:
         try:
             bound = binding.bind(self._node, state)
         except TypesError as error:
-            raise errors.NotFoundError(None, None, error.message) from None
+            refusal = errors.InvalidArgumentError if _has_other_device(definition, attrs) else errors.NotFoundError
+            raise refusal(None, None, error.message) from None
         if bound is None:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step

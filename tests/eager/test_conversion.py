@@ -63,6 +63,24 @@ def test_the_iterator_of_tensors_by_their_class():
         (lambda: tf.cumsum(tf.constant([1], tf.uint32)), tf.errors.NotFoundError),
         (lambda: tf.less(tf.constant([1], tf.uint16), tf.constant([1], tf.uint16)), tf.errors.NotFoundError),
         (lambda: tf.sin(tf.constant([1])), tf.errors.NotFoundError),
+        (lambda: tf.tan(tf.constant([1])), tf.errors.InvalidArgumentError),
+        (lambda: tf.math.reciprocal_no_nan(tf.constant([1])), tf.errors.NotFoundError),
+        (
+            lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1, 1]), 1, [[1, 0], [0, 0], [0, 0], [0, 0]]),
+            tf.errors.InvalidArgumentError,
+        ),
+        (
+            lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1, 1]), 1, "SAME", dilations=[2, 1, 1, 1]),
+            tf.errors.InvalidArgumentError,
+        ),
+        (
+            lambda: tf.nn.dilation2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1]), [1] * 4, [2, 1, 1, 1], "SAME"),
+            tf.errors.UnimplementedError,
+        ),
+        (
+            lambda: tf.image.extract_patches(tf.ones([1, 4, 4, 1]), [2, 2, 2, 1], [1] * 4, [1] * 4, "SAME"),
+            tf.errors.UnimplementedError,
+        ),
         (lambda: tf.as_string(tf.constant([1.0], tf.float16)), tf.errors.InvalidArgumentError),
         (lambda: tf.signal.fft(tf.constant([1.0])), tf.errors.InvalidArgumentError),
         (lambda: tf.zeros([2, -1]), tf.errors.InvalidArgumentError),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from everflow.framework.errors import UnimplementedError
 from everflow.kernels.array.basic import bracketed, invalid, is_text
 from everflow.kernels.array.layout import pad as pad_tensor
 from everflow.kernels.facts import view
@@ -191,9 +192,17 @@ def _patches(
 def extract_image_patches(
     images: torch.Tensor, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str
 ) -> torch.Tensor:
+    _check_over_space_only(ksizes, strides, rates)
     return _patches(images, ksizes[1:3], strides[1:3], rates[1:3], padding)
 
 
 @kernel("ExtractVolumePatches", result=view(0))
 def extract_volume_patches(input: torch.Tensor, *, ksizes: list[int], strides: list[int], padding: str) -> torch.Tensor:
+    _check_over_space_only(ksizes, strides)
     return _patches(input, ksizes[1:4], strides[1:4], [1, 1, 1], padding)
+
+
+def _check_over_space_only(*windows: list[int]) -> None:
+    for sizes in windows:
+        if (sizes[0], sizes[-1]) != (1, 1):
+            raise UnimplementedError(None, None, f"Patches are cut out of space only, not of batch or depth: {sizes}")

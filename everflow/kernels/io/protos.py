@@ -14,7 +14,7 @@ from google.protobuf.descriptor import FieldDescriptor as Field
 from google.protobuf.message import DecodeError, Message
 
 from everflow.framework import dtypes
-from everflow.framework.errors import DataLossError, InvalidArgumentError
+from everflow.framework.errors import DataLossError, InvalidArgumentError, NotFoundError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import strings
 from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
@@ -67,8 +67,11 @@ def _message_class(descriptor_source: str, message_type: str) -> type[Message]:
         if descriptor_source.startswith("bytes://"):
             data = descriptor_source[len("bytes://") :].encode("utf-8", "surrogateescape")
         else:
-            with file_io.FileIO(descriptor_source, "rb") as file:
-                data = file.read()
+            try:
+                with file_io.FileIO(descriptor_source, "rb") as file:
+                    data = file.read()
+            except NotFoundError as error:
+                raise _refuse(f"There are no descriptors at {descriptor_source!r}: {error}") from None
         for file_proto in descriptor_pb2.FileDescriptorSet.FromString(data).file:
             pool.Add(file_proto)
     try:
@@ -125,6 +128,10 @@ def decode_proto(
     message_format: str,
     sanitize: bool,
 ) -> tuple[torch.Tensor, list[AnyTensor]]:
+    if message_format not in ("binary", "text"):
+        raise _refuse(f"format must be one of binary or text, got {message_format!r}")
+    if len(field_names) != len(output_types):
+        raise _refuse(f"There are {len(field_names)} field names but {len(output_types)} output types")
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, output_types)
     rows = []
@@ -168,7 +175,7 @@ def encode_proto(
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, Tinput_types)
     batch = sizes.shape[:-1]
-    if sizes.shape[-1] != len(fields):
+    if sizes.dim() < 2 or sizes.shape[-1] != len(fields):
         raise _refuse(
             f"sizes must be batch_size + [field_names.size()], got {list(sizes.shape)} for {len(fields)} fields"
         )
@@ -186,7 +193,7 @@ def encode_proto(
         for field, count, (flat, width) in zip(fields, row_counts, columns):
             if count > width or (count > 1 and not _is_repeated(field)):
                 raise _refuse(f"Size {count} of field {field.name} is more than its values or the field can hold")
-            _write(message, field, flat[row * width : row * width + count])
+            _write(message, field, flat[row * width : row * width + max(count, 0)])
         made.append(message.SerializeToString())
     return strings(made, tuple(batch))
 

@@ -102,6 +102,28 @@ def _setup(
     )
 
 
+def _check_over_space_only(
+    strides: Sequence[int], dilations: Sequence[int], explicit_paddings: Sequence[int], form: Format
+) -> None:
+    """Batch and channels are neither stepped over nor padded, and nothing is padded by less than nothing."""
+    for what, values in (("strides", strides), ("dilations", dilations)):
+        if (values[0], values[form.channel_axis]) != (1, 1):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Convolutions step over space only: {what} of batch and channels must be 1, got {list(values)}",
+            )
+    others = [
+        explicit_paddings[2 * axis + side] for axis in (0, form.channel_axis) for side in (0, 1) if explicit_paddings
+    ]
+    if any(others) or any(size < 0 for size in explicit_paddings):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Only space is padded, and by no negative sizes: explicit_paddings are {list(explicit_paddings)}",
+        )
+
+
 @lru_cache(maxsize=4096)
 def _fitted(
     input_shape: tuple[int, ...],
@@ -117,13 +139,9 @@ def _fitted(
         raise InvalidArgumentError(
             None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}"
         )
-    for value in (strides[0], strides[form.channel_axis]):
-        if value != 1:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Convolutions step over space only: the strides of batch and channels must be 1, got strides {list(strides)}",
-            )
+    if explicit_paddings and padding != "EXPLICIT":
+        raise InvalidArgumentError(None, None, f"explicit_paddings go with padding EXPLICIT, not {padding}")
+    _check_over_space_only(strides, dilations, explicit_paddings, form)
     fit = geometry(
         form.spatial_of(input_shape),
         filter_shape[:-2],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.framework.windows import Window, slide
 from everflow.kernels.nn.activations import with_unsigned
 from everflow.kernels.registry import fresh
@@ -15,6 +15,8 @@ def _taps(
     x: torch.Tensor, w: torch.Tensor, strides: list[int], rates: list[int], padding: str
 ) -> tuple[torch.Tensor, Window, Window]:
     """[taps, N, rows, columns, C]: what each cell of the filter sees; outside of the image it sees the lowest number."""
+    if (strides[0], strides[3], rates[0], rates[3]) != (1, 1, 1, 1):
+        raise UnimplementedError(None, None, f"Dilations go over space only, got strides {strides} and rates {rates}")
     if x.dim() != 4 or w.dim() != 3:
         raise InvalidArgumentError(
             None, None, f"input must be 4-dimensional and filter 3-dimensional: {list(x.shape)}, {list(w.shape)}"

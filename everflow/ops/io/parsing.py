@@ -268,14 +268,16 @@ shape_rule("DecodeCompressed", "DecodeJSONExample")(like_first)
 def _decode_proto_shape(op):
     batch = op.inputs[0].shape
     fields = op.attrs["field_names"]
-    if len(fields) != len(op.attrs["output_types"]):
-        raise ValueError(f"There are {len(fields)} field names but {len(op.attrs['output_types'])} output types")
-    return [batch.concatenate(TensorShape([len(fields)])), *[batch.concatenate(TensorShape([None]))] * len(fields)]
+    outputs = len(op.attrs["output_types"])
+    return [batch.concatenate(TensorShape([len(fields)])), *[batch.concatenate(TensorShape([None]))] * outputs]
 
 
 @shape_rule("EncodeProto")
 def _encode_proto_shape(op):
-    return op.inputs[0].shape[:-1] if op.inputs[0].shape.ndims is not None else None
+    batch = op.inputs[0].shape.with_rank_at_least(2)[:-1]
+    for values in op.inputs[1:]:
+        batch = batch.merge_with(values.shape.with_rank_at_least(2)[:-1])
+    return batch
 
 
 shape_rule("SerializeTensor")(scalar_output)

@@ -367,7 +367,7 @@ def reciprocal_no_nan(x, name=None):
     """
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         x = convert_to_tensor(x, name="x")
-        return raw.DivNoNan(constants.constant(1.0, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
+        return raw.DivNoNan(constants.constant(1, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
 
 
 def multiply_no_nan(x, y, name=None):

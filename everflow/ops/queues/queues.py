@@ -8,7 +8,7 @@ from everflow.framework import dtypes as _dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import Dimension, TensorShape, as_dimension
 from everflow.framework.static_values import constant_value, known_value
@@ -185,7 +185,7 @@ class QueueBase:
         """Take `n` elements out, as one tensor for each component with a first axis of `n`."""
         name = name or f"{self._name}_DequeueMany"
         tensors = raw.QueueDequeueManyV2(handle=self._queue_ref, n=n, component_types=self._dtypes, name=name)
-        count = constant_value(tensors[0].op.inputs[1])
+        count = None if executing_eagerly() else constant_value(tensors[0].op.inputs[1])
         return self._set_shapes(tensors, None if count is None else int(count))
 
     def dequeue_up_to(self, n, name=None):

@@ -63,6 +63,9 @@ def test_text(sess):
         (b"", {"message_type": "tensorflow.Nothing"}, tf.errors.InvalidArgumentError),
         (b"", {"names": ["nothing"]}, tf.errors.InvalidArgumentError),
         (b"", {"types": [tf.int32]}, tf.errors.InvalidArgumentError),
+        (b"", {"types": [tf.string, tf.string]}, tf.errors.InvalidArgumentError),
+        (b"", {"message_format": "json"}, tf.errors.InvalidArgumentError),
+        (b"", {"descriptor_source": "/nowhere/descriptors"}, tf.errors.InvalidArgumentError),
     ],
 )
 def test_what_is_refused(sess, data, options, error):
@@ -116,8 +119,16 @@ def test_fields_are_put_together(sess):
     assert list(summary_pb2.Summary.FromString(whole).value) == VALUES
 
 
-@pytest.mark.parametrize(("sizes", "values"), [([[1, 1]], [[["a"]]]), ([[1]], [[["a"], ["b"]]]), ([[3]], [[["a"]]])])
+@pytest.mark.parametrize(
+    ("sizes", "values"), [([[1, 1]], [[["a"]]]), ([[1]], [[["a"], ["b"]]]), ([[3]], [[["a"]]]), ([1], [["a"]])]
+)
 def test_sizes_that_do_not_fit(sess, sizes, values):
     made = encode(sizes, values, ["tag"])
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(made)
+
+
+@pytest.mark.parametrize(("sizes", "values"), [([1], [["a"]]), ([[1]], [[["a"], ["b"]]])])
+def test_shapes_that_do_not_fit(sizes, values):
+    with pytest.raises(ValueError):
+        tf.io.encode_proto(sizes, values, ["tag"], KIND)

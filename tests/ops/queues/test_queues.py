@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 SHORT = tf.RunOptions(timeout_in_ms=50)
 
@@ -213,3 +214,11 @@ def test_elements_without_shapes_come_one_by_one(sess):
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(q.dequeue_many(2))
     assert sess.run(q.dequeue()).tolist() == [1, 2] and sess.run(q.dequeue()) == 3
+
+
+def test_several_elements_are_taken_executing_eagerly():
+    with eager_mode():
+        q = tf.FIFOQueue(3, tf.float32, shapes=[[]])
+        q.enqueue_many([[1.0, 2.0, 3.0]])
+        assert q.dequeue_many(2).numpy().tolist() == [1.0, 2.0]
+        assert q.size().numpy() == 1
