@@ -326,7 +326,6 @@ python.lib.io         tf_record python_io                : python_io io
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops ops.linalg.norms
-python.ops            nn_grad                            : legacy.inner.ops.normalization_gradients
 python.ops            array_grad control_flow_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad random_grad rnn_grad sparse_grad tensor_array_grad : legacy.inner.ops.gradient_functions
 python.ops            control_flow_v2_toggles            : experimental legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
@@ -359,7 +358,7 @@ python.ops            image_ops image_ops_impl           : legacy.inner.ops.imag
 python.ops            init_ops_v2                        : legacy.inner.ops.initializers
 python.ops            clustering_ops                     : ops.clustering legacy.gen_ops
 python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
-python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
+python.ops            io_ops                             : legacy.inner.ops.saving_ops . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.* legacy.gen_ops
 python.ops            logging_ops                        : legacy.inner.ops.logging . ops.io.printing contrib.deprecated legacy.gen_ops
 python.ops            lookup_ops                         : legacy.inner.ops.tables lookup ops.lookup.* . legacy.gen_ops

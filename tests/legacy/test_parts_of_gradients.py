@@ -1,4 +1,4 @@
-"""Functions of TensorFlow's modules of gradients, and small parts of operators, loops, images and initial values, by
+"""Functions of TensorFlow's modules of gradients, and small parts of operators, loops, images, checkpoints and initial values, by
 their inner names. Expected values are TensorFlow's.
 """
 
@@ -13,6 +13,7 @@ import tests.served  # noqa: F401
 # isort: split
 from tensorflow.python.ops import (
     image_ops_impl,
+    io_ops,
     math_grad,
     nn_grad,
     tensor_array_grad,
@@ -86,6 +87,18 @@ def test_transforms_and_turned_axes():
     x = np.arange(6.0).reshape(1, 2, 3)
     assert run(linear_operator_kronecker._rotate_last_dim(x)).shape == (2, 3, 1)
     assert run(linear_operator_kronecker._rotate_last_dim(x, rotate_right=True)).shape == (3, 1, 2)
+
+
+def test_checkpoints_of_the_first_format(tmp_path):
+    path = str(tmp_path / "ck")
+    run([io_ops._save(path, ["a"], [tf.constant([1.0, 2.0])]), io_ops._save(path + "s", ["a"], [[5]], ["2 1 0,1:0,1"])])
+    assert run(tf.raw_ops.Restore(file_pattern=path, tensor_name="a", dt=tf.float32)).tolist() == [1, 2]
+    part = io_ops._restore_slice(path + "s", "a", "2 1 0,1:0,1", tf.int32)
+    assert run(part).tolist() == [[5]]
+    with pytest.raises(ValueError):
+        io_ops._save(path, ["a", "b"], [tf.constant(1.0)])
+    with pytest.raises(ValueError):
+        tf.raw_ops.SaveV2(prefix=path, tensor_names=["a"], shape_and_slices=["", ""], tensors=[tf.constant(1.0)])
 
 
 def test_checked_images():
