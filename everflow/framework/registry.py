@@ -6,14 +6,16 @@ Packages whose modules register something are `Families`: imported when the firs
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.resources
 import pkgutil
 import re
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from everflow.framework import input_ranks, op_defs
+from everflow.framework import op_defs
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape, as_shape
@@ -204,11 +206,53 @@ def _what_differs(message: str) -> str:
     return f". Dimensions must be equal, but are {a} and {b}"
 
 
+@functools.cache
+def _input_ranks() -> dict[str, list[tuple[int, int] | None]]:
+    """{op type: least and greatest rank of each argument, None for any}, for op types whose shape rules don't look at all
+    of their inputs.
+
+    A line of `input_ranks.txt` has a rank for each argument of the op types behind it: `2`, `1+` (at least), `1-` (at
+    most) or `-` for any. An argument that is a list of tensors has one for all of them; arguments at the end that may
+    have any are left out.
+    """
+    lines = importlib.resources.files("everflow.framework").joinpath("input_ranks.txt").read_text().splitlines()
+    found = {}
+    for ranks, op_types in (line.split(": ") for line in lines):
+        found.update(dict.fromkeys(op_types.split(), [_limits(rank) for rank in ranks.split()]))
+    return found
+
+
+def _limits(rank: str) -> tuple[int, int] | None:
+    if rank == "-":
+        return None
+    least = 0 if rank.endswith("-") else int(rank[0])
+    return least, 99 if rank.endswith("+") else int(rank[0])
+
+
+def _check_input_ranks(op: Operation) -> None:
+    """ValueError where an input of an op has a rank that its argument can't have."""
+    limits = _input_ranks().get(op._type)
+    if limits is None:
+        return
+    tensors = iter(op.inputs)
+    for arg, limit in zip(op_defs.get(op._type).inputs, limits):
+        for _ in op_defs.arg_dtypes(arg, op.attrs):
+            rank = next(tensors).shape.rank
+            if rank is not None and limit is not None and not limit[0] <= rank <= limit[1]:
+                raise ValueError(f"Shape must be {_said(*limit)} but is rank {rank}")
+
+
+def _said(least: int, most: int) -> str:
+    if least == most:
+        return f"rank {least}"
+    return f"at most rank {most}" if least == 0 else f"at least rank {least}"
+
+
 def inferred_shapes(op: Operation) -> Any:
     """What the rule of an op's type says of the shapes of its outputs; ValueError where the inputs' don't fit."""
     rule = find_shape_rule(op._type)
     try:
-        input_ranks.check(op)
+        _check_input_ranks(op)
         return None if rule is None else rule(op)
     except (ValueError, InvalidArgumentError) as e:
         message = e.message if isinstance(e, InvalidArgumentError) else str(e)

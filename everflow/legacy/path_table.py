@@ -332,6 +332,7 @@ python.lib.io         tf_record python_io                : python_io io
 python.ops            array_ops                          : legacy.inner.ops.arrays . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : legacy.inner.ops.arithmetic . math linalg ops.math.* ops.array.* legacy.gen_ops
 python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops ops.linalg.norms
+python.ops            array_grad control_flow_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad random_grad rnn_grad sparse_grad tensor_array_grad : legacy.inner.ops.gradient_functions
 python.ops            control_flow_v2_toggles            : experimental legacy.inner.control_flow .
 python.ops            cond_v2 while_v2                   : legacy.inner.ops.functional_control_flow
 python.ops            control_flow_ops                   : legacy.inner.ops.loop_pieces
@@ -363,7 +364,7 @@ python.ops            image_ops image_ops_impl           : legacy.inner.ops.imag
 python.ops            init_ops_v2                        : legacy.inner.ops.initializers
 python.ops            clustering_ops                     : ops.clustering legacy.gen_ops
 python.ops            init_ops                           : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
-python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
+python.ops            io_ops                             : legacy.inner.ops.saving_ops . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.* legacy.gen_ops
 python.ops            logging_ops                        : legacy.inner.ops.logging . ops.io.printing contrib.deprecated legacy.gen_ops
 python.ops            lookup_ops                         : legacy.inner.ops.tables lookup ops.lookup.* . legacy.gen_ops
@@ -397,7 +398,7 @@ python.ops            string_ops                         : legacy.inner.ops.stri
 python.ops            summary_ops_v2                     : legacy.inner.ops.summaries summary.writing_ops
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template legacy.inner.ops.templates
-python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
+python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.* legacy.inner.ops.tensor_arrays
 python.ops            variables                          : legacy.inner.ops.variables . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.ops.variable_scopes legacy.inner.nn
@@ -411,6 +412,7 @@ python.ops.distributions util                            : legacy.inner.ops.dist
                                                            contrib.distributions.axes ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
+python.ops.linalg     linear_operator_circulant linear_operator_kronecker linear_operator_toeplitz : ops.linalg.operators.* linalg legacy.inner.ops.operator_parts
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
 python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
 python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.testing.operator_cases

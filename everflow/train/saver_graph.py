@@ -8,10 +8,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import internal_convert_to_tensor
 from everflow.framework.devices import DeviceSpec, canonical_name
 from everflow.framework.operation import Tensor
-from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import control_dependencies, device, executing_eagerly, name_scope
-from everflow.framework.shapes import TensorShape, scalar, unknown_shape
-from everflow.framework.static_values import known_value
 from everflow.ops import array
 from everflow.ops.array.constants import constant, placeholder_with_default
 from everflow.ops.control_flow.grouping import group, with_dependencies
@@ -381,36 +378,3 @@ def by_device(saveables):
             raise ValueError(f"One device must hold all of {saveable.name}, which is spread over {sorted(names)}")
         groups.setdefault(names.pop(), []).append(saveable)
     return sorted(groups.items())
-
-
-@shape_rule("RestoreV2")
-def _restore_shapes(op):
-    op.inputs[1].shape.merge_with(op.inputs[2].shape)
-    slices = known_value(op.inputs[2])
-    if slices is None:
-        return [unknown_shape() for _ in op.outputs]
-    if slices.size != len(op.outputs):
-        raise ValueError(f"{slices.size} names with slices are to be read as {len(op.outputs)} tensors")
-    return [_slice_shape(s.decode()) for s in slices.ravel().tolist()]
-
-
-@shape_rule("RestoreSlice")
-def _restore_slice_shape(op):
-    wanted = known_value(op.inputs[2])
-    return [unknown_shape() if wanted is None else _slice_shape(wanted.item().decode())]
-
-
-def _slice_shape(text):
-    """The static shape of what a slice specification names."""
-    if not text:
-        return unknown_shape()
-    *sizes, part = text.split(" ")
-    if not sizes:
-        raise ValueError(f"A slice is named by sizes and their parts, as in '4 5 0,2:-'; got {text!r}")
-    lengths = [p.split(",")[1] if "," in p else size for p, size in zip(part.split(":"), sizes)]
-    return TensorShape([int(n) for n in lengths])
-
-
-@shape_rule("ShardedFilename", "ShardedFilespec")
-def _scalar_text(op):
-    return scalar()

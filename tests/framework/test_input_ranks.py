@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from everflow.framework import input_ranks, op_defs
+from everflow.framework import op_defs, registry
 from everflow.framework import raw_ops as raw
 from everflow.ops.nn import top_k
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_the_table_is_of_op_types_and_their_arguments():
-    for op_type, limits in input_ranks._table().items():
+    for op_type, limits in registry._input_ranks().items():
         assert len(limits) <= len(op_defs.get(op_type).inputs), op_type
 
 

@@ -188,6 +188,8 @@ def invert_permutation(x: torch.Tensor) -> torch.Tensor:
 
 @fresh("ReverseV2")
 def reverse_v2(tensor: AnyTensor, axis: torch.Tensor) -> AnyTensor:
+    if not tensor.ndim:
+        return copied(tensor)
     if axis.ndim != 1:
         raise invalid(f"axis must be a vector, not of shape {bracketed(axis.shape)}")
     wanted = dims_of(axis)
@@ -202,6 +204,8 @@ def reverse_v2(tensor: AnyTensor, axis: torch.Tensor) -> AnyTensor:
 
 @fresh("Reverse")
 def reverse(tensor: AnyTensor, dims: torch.Tensor) -> AnyTensor:
+    if not tensor.ndim:
+        return copied(tensor)
     if dims.shape[0] != tensor.ndim:
         raise invalid(
             f"'dims' must have the same number of values as 'tensor' has dimensions. 'tensor' has {tensor.ndim}"

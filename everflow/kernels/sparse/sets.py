@@ -53,7 +53,9 @@ def _combine(
     (batch, ours), (other_batch, theirs) = first, second
     if batch != other_batch:
         raise invalid(f"Mismatched group shapes {bracketed(batch)} vs. {bracketed(other_batch)}.")
-    operate = _OPERATIONS[set_operation.lower()]
+    operate = _OPERATIONS.get(set_operation.lower())
+    if operate is None:
+        raise invalid(f"Invalid set_operation {set_operation}.")
     indices, values, widest = [], [], 0
     for place in sorted(ours.keys() | theirs.keys()):
         found = sorted(operate(ours.get(place, set()), theirs.get(place, set())))

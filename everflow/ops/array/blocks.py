@@ -117,7 +117,7 @@ def _block_inputs(source, blocks, pairs):
         raise ValueError("block_shape must have rank 1.")
     count = blocks.shape.size(0) if blocks.shape.rank is not None else None
     if count is None:
-        return None, None, None, None
+        raise ValueError("block_shape must have known size.")
     if source.rank is not None and source.rank < count + 1:
         raise ValueError(f"Shape must be at least rank {count + 1} but is rank {source.rank}")
     if pairs.shape.rank is not None and not pairs.shape.is_compatible_with([count, 2]):
@@ -132,7 +132,7 @@ def _with_known_blocks(rule):
     """
 
     def shape(source, blocks, pairs, spatial):
-        if source is None or source.rank is None:
+        if source.rank is None:
             return unknown_shape()
         if blocks is None:
             return unknown_shape(1 + spatial).concatenate(source[1 + spatial :])

@@ -262,6 +262,11 @@ def _list_of(tensor, body):
     return next((index for index, output in enumerate(body.outputs) if output in lists), None)
 
 
+def accumulator_name(tensor):
+    """What the list is called that keeps a tensor of a loop's body for gradients."""
+    return f"{tensor.name.replace(':', '_')}/accumulator"
+
+
 def _keep(op, test, again, body, tensors, graph):
     """Let a loop push these tensors of its body onto lists; returns the lists as outputs of the loop."""
     if not tensors:
@@ -275,7 +280,7 @@ def _keep(op, test, again, body, tensors, graph):
                 element_shape=shape if shape.size else constant(shape),
                 max_num_elements=op.inputs[1] if op.inputs[1].dtype.base_dtype == dtypes.int32 else -1,
                 element_dtype=tensor.dtype.base_dtype,
-                name=f"{tensor.name.replace(':', '_')}/accumulator",
+                name=accumulator_name(tensor),
             )
         started.append(empty)
         push = body.graph.unique_name("TensorListPushBack", mark_as_used=False)

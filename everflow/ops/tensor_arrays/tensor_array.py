@@ -340,7 +340,7 @@ not_differentiable(
 def _grad_source(op_or_tensor):
     """The name of the `tf.gradients` call that makes a tensor: gradients of gradients need arrays of their own."""
     # In the body of a backward function it is the call outside.
-    outside = getattr(op_or_tensor.graph, "gradient_source", None)
+    outside = getattr(getattr(op_or_tensor, "graph", None), "gradient_source", None)
     if outside:
         return outside
     parts = op_or_tensor.name.split("/")

@@ -71,15 +71,26 @@ def test_patches_of_volumes(sess):
     np.testing.assert_array_equal(found[0, 1, 0, 1], x[0, 1:, :2, 1:, 0].ravel())
 
 
+def two(numbers):
+    """A vector of two numbers that only the run knows."""
+    return tf.placeholder_with_default(numbers, [2])
+
+
+def test_how_many_axes_are_cut_into_blocks_is_known(sess):
+    for cut in (tf.space_to_batch_nd, tf.batch_to_space_nd):
+        with pytest.raises(ValueError, match="known size"):
+            cut(fed(IMAGE), fed([2, 2]), fed([[0, 0], [0, 0]]))
+
+
 @pytest.mark.parametrize(
     "build",
     [
-        lambda x: tf.space_to_batch_nd(x, fed([3, 2]), [[0, 0], [0, 0]]),
-        lambda x: tf.space_to_batch_nd(x, fed([0, 2]), [[0, 0], [0, 0]]),
-        lambda x: tf.space_to_batch_nd(x, fed([2, 2]), fed([[0, 0]])),
-        lambda x: tf.space_to_batch_nd(x, fed([2, 2]), fed([[0, -2], [0, 0]])),
-        lambda x: tf.batch_to_space_nd(x, fed([2, 3]), [[0, 0], [0, 0]]),
-        lambda x: tf.batch_to_space_nd(x, fed([2, 1]), fed([[4, 5], [0, 0]])),
+        lambda x: tf.space_to_batch_nd(x, two([3, 2]), [[0, 0], [0, 0]]),
+        lambda x: tf.space_to_batch_nd(x, two([0, 2]), [[0, 0], [0, 0]]),
+        lambda x: tf.space_to_batch_nd(x, two([2, 2]), fed([[0, 0]])),
+        lambda x: tf.space_to_batch_nd(x, two([2, 2]), fed([[0, -2], [0, 0]])),
+        lambda x: tf.batch_to_space_nd(x, two([2, 3]), [[0, 0], [0, 0]]),
+        lambda x: tf.batch_to_space_nd(x, two([2, 1]), fed([[4, 5], [0, 0]])),
         lambda x: tf.space_to_depth(x, 5),
         lambda x: tf.depth_to_space(x, 2),
     ],

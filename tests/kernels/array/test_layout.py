@@ -138,3 +138,7 @@ def test_sequences_of_unsigned_numbers_are_turned_round(sess, dtype):
 def test_unsigned_numbers_are_mirrored(sess, dtype):
     found = sess.run(tf.pad(fed(np.array([1, 2, 3], dtype)), [[1, 2]], "REFLECT"))
     assert found.tolist() == [2, 1, 2, 3, 2, 1] and found.dtype == dtype
+
+
+def test_a_scalar_turned_around_is_itself(sess):
+    assert sess.run(tf.reverse(tf.placeholder_with_default(3, None), tf.placeholder_with_default([0], None))) == 3

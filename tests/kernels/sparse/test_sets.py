@@ -67,3 +67,8 @@ def test_places_are_checked_whatever_is_said(sess, indices, validate):
         sess.run(tf.sets.set_size(rows, validate_indices=validate))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\]"):
         sess.run(tf.sets.set_union(rows, rows, validate_indices=validate))
+
+
+def test_operations_that_there_are_not(sess):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="both"):
+        sess.run(tf.raw_ops.DenseToDenseSetOperation(set1=[[1]], set2=[[2]], set_operation="both").result_values)

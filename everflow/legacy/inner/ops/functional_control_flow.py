@@ -12,10 +12,15 @@ from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops.control_flow.functional_branches import functional_case, functional_cond
-from everflow.ops.control_flow.functional_loops import functional_loop
+from everflow.ops.control_flow.functional_loops import accumulator_name, functional_loop
 from everflow.ops.control_flow.loops import flat_invariants, kept_shapes
 
-__all__ = ["cond_v2", "indexed_case", "while_loop"]
+__all__ = ["_build_accumulator_name", "cond_v2", "indexed_case", "while_loop"]
+
+
+def _build_accumulator_name(tensor: Any) -> str:
+    """What the list is called that a loop keeps a tensor of its body in for gradients."""
+    return accumulator_name(tensor)
 
 
 def cond_v2(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str = "cond") -> Any:

@@ -9,19 +9,33 @@ from typing import Any
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
+from everflow.ops import array
+from everflow.ops.checks.values import assert_equal, assert_greater_equal
 from everflow.ops.control_flow import Assert
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.image.checks import at_least_3d_checks as _CheckAtLeast3DImage
+from everflow.ops.image.checks import checked_3d as _AssertAtLeast3DImage
 from everflow.ops.image.checks import dimensions as _ImageDimensions
 from everflow.ops.image.checks import is_tensor
+from everflow.ops.image.metrics import _SCALE_WEIGHTS as _MSSSIM_WEIGHTS
+from everflow.ops.image.metrics import _gaussian_kernel as _fspecial_gauss
+from everflow.ops.image.metrics import _same_shape_checks as _verify_compatible_image_shapes
 from everflow.ops.image.resize import ResizeMethod, ResizeMethodV1
 
 __all__ = [
     "ResizeMethod",
     "ResizeMethodV1",
+    "_Assert3DImage",
+    "_AssertAtLeast3DImage",
+    "_AssertGrayscaleImage",
     "_Check3DImage",
     "_CheckAtLeast3DImage",
+    "_CheckGrayscaleImage",
     "_ImageDimensions",
+    "_MSSSIM_WEIGHTS",
     "_assert",
+    "_fspecial_gauss",
+    "_verify_compatible_image_shapes",
     "fix_image_flip_shape",
     "non_max_suppression_with_overlaps",
 ]
@@ -41,6 +55,33 @@ def _Check3DImage(image: Tensor, require_static: bool = True) -> list:
     if image.shape.rank not in (None, 3):
         raise ValueError(f"An image has three dimensions; this one is of shape {image.shape}")
     return _CheckAtLeast3DImage(image, require_static)
+
+
+def _Assert3DImage(image: Tensor) -> Tensor:
+    """An image, after those assertions."""
+    return with_dependencies(_Check3DImage(image, require_static=False), image)
+
+
+def _CheckGrayscaleImage(image: Tensor, require_static: bool = True) -> list:
+    """Assertions that images have one channel; ValueError where they are known to have others."""
+    shape = image.shape
+    if shape.rank is not None and shape.rank < 2:
+        raise ValueError(f"A grayscale image is at least two-dimensional; this one is of shape {shape}")
+    if require_static and not shape.is_fully_defined():
+        raise ValueError("The shape of the image must be fully defined.")
+    if shape.rank is not None and shape.size(-1) not in (None, 1):
+        raise ValueError(f"Last dimension of a grayscale image should be size 1; this one is of shape {shape}")
+    if shape.is_fully_defined():
+        return []
+    return [
+        assert_equal(array.shape(image)[-1], 1, message="Last dimension of a grayscale image should be size 1."),
+        assert_greater_equal(array.rank(image), 3, message="A grayscale image must be at least three-dimensional."),
+    ]
+
+
+def _AssertGrayscaleImage(image: Tensor) -> Tensor:
+    """An image, after those assertions."""
+    return with_dependencies(_CheckGrayscaleImage(image, require_static=False), image)
 
 
 def fix_image_flip_shape(image: Tensor, result: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 
+from everflow.ops.variables.initial_values import guarded as _try_guard_against_uninitialized_dependencies
 from everflow.ops.variables.options import VariableAggregation
 from everflow.ops.variables.variable import Variable as VariableV1
 from everflow.ops.variables.variable import VariableMetaclass, default_variable_creator_v2
@@ -27,4 +28,11 @@ class VariableAggregationV2(enum.Enum):
         return hash(VariableAggregation(self.value))
 
 
-__all__ = ["Variable", "VariableAggregationV2", "VariableMetaclass", "VariableV1", "default_variable_creator_v2"]
+__all__ = [
+    "Variable",
+    "VariableAggregationV2",
+    "VariableMetaclass",
+    "VariableV1",
+    "_try_guard_against_uninitialized_dependencies",
+    "default_variable_creator_v2",
+]
