@@ -5,7 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.framework.errors import InaccessibleTensorError
-from everflow.ops.functions.traced import UnliftableError
+from everflow.ops.functions.initial_values import UnliftableError
 from everflow.runtime.plan.native import machine_code, tiers
 
 tfe = tf.contrib.eager
@@ -385,3 +385,43 @@ def test_a_function_s_cache_tells_what_it_was_traced_for():
     multiply(tf.constant([1.0]))
     assert multiply._name == "multiply"
     assert [key.parent_graph for key in multiply._function_cache.primary] == [None, None]
+
+
+def test_variables_that_a_function_makes_have_initial_values_drawn_in_it():
+    made = []
+
+    @tf.function
+    def scaled(x):
+        if not made:
+            made.extend(tf.Variable(lambda: x * 2.0 + tf.random.uniform([], seed=5)) for _ in range(2))
+            made.append(tf.Variable(made[0] * 0.0 + 7.0))
+        return made[2] * x
+
+    assert scaled(tf.constant(3.0)).numpy() == 21.0
+    first, second, last = (v.numpy() for v in made)
+    assert first == second and 6.0 <= first < 7.0 and last == 7.0
+    assert scaled(tf.constant(1.0)).numpy() == 7.0
+
+
+def test_a_function_gives_initial_values_before_its_first_call():
+    made = []
+
+    @tf.function
+    def scaled(x):
+        if not made:
+            made.append(tf.Variable(3.0))
+        return made[0] * x
+
+    initialize = scaled.get_initialization_function(tf.TensorSpec([], tf.float32))
+    made[0].assign(9.0)
+    initialize()
+    assert scaled(tf.constant(2.0)).numpy() == 6.0
+    with pytest.raises(RuntimeError, match="has been called"):
+        scaled.get_initialization_function(tf.constant(1.0))
+
+
+def test_a_compilers_mark_is_kept():
+    with tf.Graph().as_default() as graph:
+        tf.function(lambda x: x + 1.0, experimental_compile=True)(tf.constant(1.0))
+    (function,) = graph.as_graph_def().library.function
+    assert function.attr["_XlaCompile"].b
