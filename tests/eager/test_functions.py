@@ -387,22 +387,6 @@ def test_a_function_s_cache_tells_what_it_was_traced_for():
     assert [key.parent_graph for key in multiply._function_cache.primary] == [None, None]
 
 
-def test_variables_that_a_function_makes_have_initial_values_drawn_in_it():
-    made = []
-
-    @tf.function
-    def scaled(x):
-        if not made:
-            made.extend(tf.Variable(lambda: x * 2.0 + tf.random.uniform([], seed=5)) for _ in range(2))
-            made.append(tf.Variable(made[0] * 0.0 + 7.0))
-        return made[2] * x
-
-    assert scaled(tf.constant(3.0)).numpy() == 21.0
-    first, second, last = (v.numpy() for v in made)
-    assert first == second and 6.0 <= first < 7.0 and last == 7.0
-    assert scaled(tf.constant(1.0)).numpy() == 7.0
-
-
 def test_a_function_gives_initial_values_before_its_first_call():
     made = []
 
