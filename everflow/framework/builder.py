@@ -245,7 +245,9 @@ def _convert_list(
         if not arg.number_attr or len({t.dtype.base_dtype for t in tensors}) <= 1:
             return tensors
         names = [t.dtype.name for t in tensors]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as e:
+        if isinstance(e, ValueError) and executing_eagerly() and not all(isinstance(v, Tensor) for v in values):
+            raise
         names = [_type_name(value, arg.is_ref) for value in values]
     prefix = f"The list for '{arg.name}' of a '{definition.name}' op has tensors of the types [{', '.join(names)}],"
     error = _wrong_type if all(isinstance(v, Tensor) for v in values) else TypeError

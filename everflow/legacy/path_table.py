@@ -178,8 +178,7 @@ python.eager          execute                            : legacy.inner.eager.ex
 python.eager          execution_callbacks                : contrib.eager.callbacks
 python.eager          forwardprop                        : legacy.inner.eager.forwardprop
 python.eager          tape imperative_grad               : legacy.inner.eager.tape
-python.eager          profiler                           : profiler.live
-python.eager          profiler_client                    : legacy.inner.eager.profiler_client
+python.eager          profiler profiler_client           : profiler.live legacy.inner.eager.profiler_client
 python.eager.memory_tests memory_test_util               : legacy.inner.eager.memory
 python.eager          context                            : contrib.eager.execution
 python.eager          core                               : legacy.inner.eager.core

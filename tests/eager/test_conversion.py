@@ -91,3 +91,14 @@ def test_the_iterator_of_tensors_by_their_class():
 def test_types_without_a_kernel_and_impossible_shapes(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("call", [tf.identity, tf.nn.relu, lambda x: tf.concat([x, x], 0), lambda x: tf.add(1.0, x)])
+def test_what_is_no_tensor_is_a_value_error(call):
+    for value in (tf.SparseTensor([[0]], [1.0], [2]), tf.TensorSpec([]), object()):
+        with pytest.raises(ValueError, match="unsupported type"):
+            call(value)
+    with pytest.raises(ValueError, match="unsupported type"):
+        tf.convert_to_tensor(object(), tf.float32)
+    with pytest.raises(TypeError, match="dtype float"):
+        tf.convert_to_tensor("text", tf.float32)

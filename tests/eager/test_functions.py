@@ -8,7 +8,7 @@ import pytest
 import everflow as tf
 from everflow.eager.mode import eager_mode, graph_mode
 from everflow.framework.errors import InaccessibleTensorError
-from everflow.ops.functions.traced import UnliftableError
+from everflow.ops.functions.initial_values import UnliftableError
 from everflow.runtime.plan.native import machine_code, tiers
 
 tfe = tf.contrib.eager
@@ -402,3 +402,27 @@ def test_a_seed_is_that_of_all_threads_and_modes():
 
     tf.set_random_seed(1)
     np.testing.assert_allclose(drawn(), [[0.16513, 0.90148], [0.51011, 0.44353]], atol=1e-5)
+
+
+def test_a_function_gives_initial_values_before_its_first_call():
+    made = []
+
+    @tf.function
+    def scaled(x):
+        if not made:
+            made.append(tf.Variable(3.0))
+        return made[0] * x
+
+    initialize = scaled.get_initialization_function(tf.TensorSpec([], tf.float32))
+    made[0].assign(9.0)
+    initialize()
+    assert scaled(tf.constant(2.0)).numpy() == 6.0
+    with pytest.raises(RuntimeError, match="has been called"):
+        scaled.get_initialization_function(tf.constant(1.0))
+
+
+def test_a_compilers_mark_is_kept():
+    with tf.Graph().as_default() as graph:
+        tf.function(lambda x: x + 1.0, experimental_compile=True)(tf.constant(1.0))
+    (function,) = graph.as_graph_def().library.function
+    assert function.attr["_XlaCompile"].b

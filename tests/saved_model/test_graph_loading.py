@@ -4,7 +4,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import eager_mode
-from everflow.ops.functions.traced import UnliftableError
+from everflow.ops.functions.initial_values import UnliftableError
 
 
 def _saved(folder, build, **more):

@@ -146,7 +146,7 @@ def _type_of_first(values):
         return dtypes.as_dtype(kind)
     if kind == np.complex64:
         return dtypes.complex128
-    whole = all(isinstance(x, (int, np.integer)) or getattr(x, "dtype", kind).kind in "iu" for x in leaves)
+    whole = all(isinstance(x, (int, np.integer)) or isinstance(x, np.ndarray) and x.dtype.kind in "iu" for x in leaves)
     return dtypes.int32 if kind.kind in "iu" and kind.itemsize < 8 and whole else None
 
 

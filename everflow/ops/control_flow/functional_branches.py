@@ -337,6 +337,7 @@ def _give_more(op, branches, bodies, optionals, graph):
         op,
         more,
         Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in more)],
-        output_shapes=[t.shape for t in (*bodies[0].outputs, *more)],
+        # As the first branch gives them, which may tell more than all branches do together.
+        output_shapes=[t.shape for t in (*bodies[0].outputs, *optionals[0])],
         **({"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}),
     )

@@ -298,5 +298,5 @@ def _keep(op, test, again, body, tensors, graph):
         cond=call_attr(functions[0].name),
         body=call_attr(functions[1].name),
         T=[*op.attrs["T"], *(dtypes.variant for _ in pushed)],
-        output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in pushed)],
+        output_shapes=[t.shape for t in body.outputs],  # as an iteration gives them, which may tell more than before
     )

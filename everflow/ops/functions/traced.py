@@ -16,9 +16,9 @@ from everflow.framework.functions import FuncGraph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_default_graph, outermost
 from everflow.framework.type_specs import TensorSpec, TypeSpec
-from everflow.framework.walking import inputs_first
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.autograph.features import asked_for
+from everflow.ops.functions import initial_values
 from everflow.ops.functions.argument_specs import (
     FunctionSpec,
     composite_spec,
@@ -30,7 +30,7 @@ from everflow.ops.functions.bodies import BodyGraph
 from everflow.ops.functions.caches import FunctionCache
 from everflow.ops.functions.concrete import ConcreteFunction, passed
 from everflow.ops.functions.nesting import room_for_a_body
-from everflow.ops.variables.resource import is_resource_variable
+from everflow.ops.variables.resource import ResourceVariable, is_resource_variable
 from everflow.ops.variables.variable import Variable
 
 
@@ -51,7 +51,7 @@ def function(
         experimental_autograph_options: Further features of that conversion.
         experimental_relax_shapes: Whether sizes that change from call to call become unknown, so that it is traced less
             often.
-        experimental_compile: No effect: there is no other compiler to hand it to.
+        experimental_compile: A mark on the FunctionDefs, which nothing here reads: there is no other compiler.
 
     Returns:
         A callable that draws a call of the function, or when executing eagerly runs it.
@@ -64,7 +64,13 @@ def function(
         np.float32(2.5)
     """
     return _decorated(
-        Function, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes
+        Function,
+        func,
+        input_signature,
+        autograph,
+        experimental_autograph_options,
+        experimental_relax_shapes,
+        None if experimental_compile is None else {"_XlaCompile": bool(experimental_compile)},
     )
 
 
@@ -147,6 +153,8 @@ class Function:
 
     # What the FunctionDefs of its traces bear besides.
     _attributes: dict | None = None
+    # Whether functions that make initial values are called in the body, for variables outside of it.
+    _draws_initial_values = True
     # Whether traces hold what makes the tensors of the graph around that they use.
     _capture_by_value = False
 
@@ -238,6 +246,18 @@ class Function:
         flat, structure = self._arguments(args, kwargs)
         trace = self._trace_for(flat, structure)
         return trace._call_flat(passed(flat))
+
+    def get_initialization_function(self, *args, **kwargs):
+        """A function that gives the variables which a first call with these arguments would make their initial values."""
+        if self._traces:
+            raise RuntimeError(f"{self._name!r} has been called, so its variables have been made")
+        created = []
+        flat, structure = self._arguments(args, kwargs, specs=True)
+        self._first_trace(flat, structure, created)
+        starts = [(variable, convert_to_tensor(variable)) for variable in created]
+        return type(self)(
+            lambda: [variable.assign(start) for variable, start in starts] and None
+        ).get_concrete_function()
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for these arguments; a `TensorSpec` stands for any tensor of its kind."""
@@ -395,8 +415,8 @@ class Function:
             traces[key] = (wider, trace)
         return trace
 
-    def _first_trace(self, flat, structure):
-        created = []
+    def _first_trace(self, flat, structure, created=None):
+        created = [] if created is None else created
         trace = self._trace(flat, structure, created)
         # What was drawn around the making of variables is left behind; a second trace only uses them.
         return self._trace(flat, structure, created) if created else trace
@@ -412,10 +432,15 @@ class Function:
                 )
             if "use_resource" in kwargs:  # a variable of version 2 is of that kind anyway
                 kwargs["use_resource"] = True
-            value = kwargs.get("initial_value")
-            if isinstance(value, Tensor) and isinstance(value.graph, BodyGraph):
+            value, name = kwargs.get("initial_value"), kwargs.get("name")
+            draws = value is not None and self._draws_initial_values and outermost(body).executes
+            if draws:
+                value = kwargs["initial_value"] = initial_values.drawn(value, kwargs.get("dtype"), name)
+            if isinstance(value, Tensor) and not value.is_eager and isinstance(value.graph, BodyGraph):
                 kwargs["initial_value"] = self._initial_value(value)
             created.append(next_creator(**kwargs))
+            if draws and type(created[-1]) is ResourceVariable:
+                initial_values.leave_traces_of(created[-1], name)
             return created[-1]
 
         body = BodyGraph(self._name, get_default_graph())
@@ -472,7 +497,12 @@ class Function:
     @staticmethod
     def _initial_value(value):
         """An initial value that was drawn in the body, as one outside of it."""
-        return lifted(value)
+        around = outermost(value.graph)
+        if not around.executes or not initial_values.is_random(value):
+            return initial_values.lifted(value)
+        # In a body of their own, so that equal seeds there are those of the first numbers each time.
+        with around.as_default():
+            return UnliftedFunction(lambda: initial_values.lifted(value, get_default_graph()))()
 
     def _check_unchanged(self, shape, leaves, after):
         """A body that changes its arguments would do so in the trace only, not when it is called."""
@@ -509,6 +539,8 @@ class Function:
 class UnliftedFunction(Function):
     """What `defun` makes: a trace that makes variables is the one that is called."""
 
+    _draws_initial_values = False
+
     def __init__(
         self,
         python_function,
@@ -544,40 +576,3 @@ def _shape_of_structure(structure):
     if isinstance(structure, (list, tuple)):
         return (nest.seen_type(structure).__name__, *(_shape_of_structure(x) for x in structure))
     return composite_spec(structure) or "."
-
-
-class UnliftableError(Exception):
-    """An initial value hangs on what has no value outside of the function."""
-
-
-def lifted(tensor):
-    """An initial value drawn in a body, drawn again in the graph around it. Where that executes eagerly, arguments have
-    the values of the call that is being traced.
-    """
-    if tensor.is_eager or not isinstance(tensor.graph, BodyGraph):
-        return tensor
-    graph = tensor.graph
-    outer = {inside: outside for outside, inside in graph._captures.items()}
-    target = outermost(graph)
-    if target.executes:
-        outer.update(graph.first_arguments)
-    arguments = set(graph.inputs)
-
-    def inputs_of(t):
-        if t in arguments and t not in outer:
-            raise UnliftableError(
-                f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}."
-            )
-        return [] if t in outer else t.op.inputs
-
-    made, copies = {}, {}
-    for t in inputs_first(tensor, inputs_of):
-        if t in outer:
-            copies[t] = lifted(outer[t])
-            continue
-        if t.op not in made:
-            with target.as_default(), target.control_dependencies(None):
-                dtypes, inputs = [o.dtype for o in t.op.outputs], [copies[x] for x in t.op.inputs]
-                made[t.op] = target.add_op(t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
-        copies[t] = made[t.op].outputs[t.value_index]
-    return copies[tensor]

@@ -15,7 +15,7 @@ from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TypeSpec
 from everflow.ops.functions.bodies import BodyGraph
 from everflow.ops.functions.concrete import ConcreteFunction, _numbered
-from everflow.ops.functions.traced import UnliftableError, lifted
+from everflow.ops.functions.initial_values import UnliftableError, lifted
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 

@@ -216,22 +216,26 @@ def _joined_dimensions(tensor):
 def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
     """`loop_fn(i)` for each i below `iters` in a `while_loop`; results are stacked.
 
-    `loop_fn_dtypes` has the structure of what `loop_fn` returns, with None where it returns None.
+    `loop_fn_dtypes` has the structure of what `loop_fn` returns; what it returns None for is None in the result.
     """
     types = nest.flatten(loop_fn_dtypes)
-    arrays = [TensorArray(t, iters) for t in types if t is not None]
+    if not types:
+        raise ValueError("loop_fn_dtypes has no type: a loop without results does nothing")
+    start = [TensorArray(t, iters) for t in types if t is not None]
+    empty = {position for position, t in enumerate(types) if t is None}
 
     def turn(i, *arrays):
         outputs = nest.flatten(loop_fn(i))
         if len(outputs) != len(types):
             raise ValueError(f"Expected {len(types)} outputs as in loop_fn_dtypes, got {len(outputs)}.")
-        outputs = [o for o in outputs if o is not None]
-        if len(outputs) != len(arrays):
-            raise ValueError("loop_fn and loop_fn_dtypes have None in different places.")
-        arrays = [a.write(i, array.expand_dims(o, 0)) for a, o in zip(arrays, outputs, strict=True)]
-        return (i + 1, *arrays)
+        empty.update(position for position, output in enumerate(outputs) if output is None)
+        given = iter(arrays)
+        written = [(o, next(given)) for o, t in zip(outputs, types, strict=True) if t is not None]
+        return (i + 1, *(a if o is None else a.write(i, array.expand_dims(o, 0)) for o, a in written))
 
     options = {} if parallel_iterations is None else {"parallel_iterations": parallel_iterations}
-    _, *arrays = while_loop(lambda i, *_: i < iters, turn, [0, *arrays], **options)
-    joined = iter([a.concat() for a in arrays])
-    return nest.pack_sequence_as(loop_fn_dtypes, [None if t is None else next(joined) for t in types])
+    _, *filled = while_loop(lambda i, *_: i < iters, turn, [0, *start], **options)
+    rest = iter(filled)
+    joined = [None if t is None else next(rest) for t in types]
+    joined = [None if position in empty else a.concat() for position, a in enumerate(joined)]
+    return nest.pack_sequence_as(loop_fn_dtypes, joined)

@@ -265,3 +265,11 @@ def test_branches_must_return_something():
     for nothing in (lambda: None, lambda: [], lambda: ()):
         with pytest.raises(IndexError, match="return nothing"):
             tf.cond(tf.constant(True), nothing, nothing)
+
+
+def test_a_differentiated_branch_has_the_shapes_that_the_first_one_gives():
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.tanh(tf.constant([1.0, 2.0])), lambda: x * tf.exp(x) * 2.0)
+    branch = y.op.inputs[0].op
+    tf.gradients(y * y, x)
+    assert tf.TensorShape(branch.get_attr("output_shapes")[0]).as_list() == [2] and y.shape.as_list() == [None]

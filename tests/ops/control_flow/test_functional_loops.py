@@ -202,3 +202,12 @@ def test_the_limit_of_rounds_is_an_int32():
         tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=2.5)
     with pytest.raises(ValueError):
         tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=tf.constant(2, tf.int64))
+
+
+def test_a_differentiated_loop_has_the_shapes_that_an_iteration_gives():
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.while_loop(lambda i, t: i < 1, lambda i, t: (i + 1, tf.sin(x) - (tf.constant([1.0, 2.0]) - t)), [0, x])[1]
+    loop = y.op.inputs[0].op
+    assert tf.TensorShape(loop.get_attr("output_shapes")[3]).as_list() == [None]
+    tf.gradients(y * y, x)
+    assert tf.TensorShape(loop.get_attr("output_shapes")[3]).as_list() == [2] and y.shape.as_list() == [None]

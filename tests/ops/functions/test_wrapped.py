@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from everflow.ops.functions.traced import UnliftableError
+from everflow.ops.functions.initial_values import UnliftableError
 from everflow.ops.functions.wrapped import WrappedGraph
 
 pytestmark = pytest.mark.usefixtures("own_graph")

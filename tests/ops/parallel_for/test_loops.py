@@ -5,7 +5,7 @@ import pytest
 from absl import flags
 
 import everflow as tf
-from everflow.ops.parallel_for.jacobians import batch_jacobian
+from everflow.ops.parallel_for.jacobians import batch_jacobian, jacobian
 from everflow.ops.parallel_for.loops import for_loop, pfor
 from tests.ops.parallel_for.agreement import ROWS, check_agreement, evaluated
 
@@ -156,3 +156,15 @@ def test_what_is_popped_from_a_stack_outside_all_iterations_share():
 def test_an_op_after_all_iterations():
     with tf.Graph().as_default():
         assert evaluated(pfor(lambda i: tf.group(i), 3)) is None
+
+
+def test_loops_and_jacobians_of_what_there_is_none_of():
+    x, other = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    number, nothing = for_loop(lambda i: [i, None], [tf.int32, tf.float32], 3)
+    assert evaluated([number])[0].tolist() == [0, 1, 2] and nothing is None
+    for use_pfor in (True, False):
+        by_x, by_other = jacobian(x * 2.0, [x, other], use_pfor=use_pfor)
+        assert by_x.shape.as_list() == [2, 2] and by_other is None
+        assert batch_jacobian(tf.ones([2, 2]), tf.ones([2, 2]), use_pfor=use_pfor) is None
+    with pytest.raises(ValueError, match="no type"):
+        for_loop(lambda i: [], [], 3)

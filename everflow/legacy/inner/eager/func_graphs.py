@@ -21,7 +21,7 @@ from everflow.ops.autograph.features import asked_for
 from everflow.ops.functions.argument_specs import UnknownArgument
 from everflow.ops.functions.bodies import _MOST_KNOWN as _EAGER_CONST_THRESHOLD
 from everflow.ops.functions.bodies import SHARED, BodyGraph, returned
-from everflow.ops.functions.traced import UnliftableError
+from everflow.ops.functions.initial_values import UnliftableError
 
 __all__ = [
     "_EAGER_CONST_THRESHOLD",
