@@ -120,7 +120,7 @@ python.debug.cli      tensor_format                      : legacy.inner.debug.te
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
 python.debug.cli      curses_widgets                     : legacy.inner.debug.curses_widgets
-python.debug.cli      curses_ui                          : legacy.inner.debug.curses_widgets
+python.debug.cli      curses_ui                          : legacy.inner.debug.curses_ui legacy.inner.debug.curses_widgets
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks

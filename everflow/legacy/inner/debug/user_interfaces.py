@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import readline
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +19,7 @@ from everflow.legacy.inner.debug.commands import (
 )
 from everflow.legacy.inner.debug.rich_text import RichTextLines
 
-_USER_LEFT = "explicit_user_exit"
+USER_LEFT = "explicit_user_exit"
 
 
 class BaseUI:
@@ -158,7 +160,7 @@ class ReadlineUI(BaseUI):
     def _dispatch_command(self, command: str) -> Any:
         """Follow one command; what it says where it ends the session, else None."""
         if command in self.CLI_EXIT_COMMANDS:
-            return _USER_LEFT
+            return USER_LEFT
         try:
             prefix, args, path = self._parse_command(command)
         except SyntaxError as error:
@@ -170,7 +172,7 @@ class ReadlineUI(BaseUI):
         try:
             shown = self._command_handler_registry.dispatch_command(prefix, args, screen_info=None)
         except CommandLineExit as left:
-            return left.exit_token if left.exit_token is not None else _USER_LEFT
+            return left.exit_token if left.exit_token is not None else USER_LEFT
         self._display_output(shown)
         if path:
             try:
@@ -185,8 +187,17 @@ class ReadlineUI(BaseUI):
             print(line)
 
 
-# What somebody may ask for. Windows of text aren't drawn: both are commands, line by line.
-SUPPORTED_UI_TYPES = {"curses": ReadlineUI, "readline": ReadlineUI}
+# What somebody may ask for.
+SUPPORTED_UI_TYPES = ("curses", "readline")
+
+
+def _curses_ui() -> type[BaseUI]:
+    """Screens of text where there is a terminal to draw them on; commands line by line elsewhere."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and importlib.util.find_spec("_curses")):
+        return ReadlineUI
+    from everflow.legacy.inner.debug.curses_ui import CursesUI  # builds on this module
+
+    return CursesUI
 
 
 def get_ui(
@@ -198,4 +209,5 @@ def get_ui(
     """A user interface of a type."""
     if available_ui_types is not None and ui_type not in available_ui_types or ui_type not in SUPPORTED_UI_TYPES:
         raise ValueError(f"{ui_type!r} is no user interface here; there are {sorted(SUPPORTED_UI_TYPES)}")
-    return SUPPORTED_UI_TYPES[ui_type](on_ui_exit=on_ui_exit, config=config)
+    kind = _curses_ui() if ui_type == "curses" else ReadlineUI
+    return kind(on_ui_exit=on_ui_exit, config=config)
