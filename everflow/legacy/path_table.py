@@ -45,8 +45,7 @@ python.autograph.operators exceptions                    : legacy.inner.autograp
 python.autograph.operators logical                       : legacy.inner.autograph.operators.logical
 python.autograph.operators py_builtins                   : legacy.inner.autograph.operators.py_builtins
 python.autograph.operators slices                        : legacy.inner.autograph.operators.slices
-python.autograph.operators symbols                       : legacy.inner.autograph.operators.special_values
-python.autograph.operators special_values                : legacy.inner.autograph.operators.special_values
+python.autograph.operators symbols special_values        : legacy.inner.autograph.operators.special_values
 python.autograph      utils                              : legacy.inner.autograph.utils ops.autograph
 python.autograph.utils ag_logging                        : legacy.inner.autograph.utils.verbosity
 python.autograph.utils testing                           : legacy.inner.autograph.utils.testing
@@ -72,8 +71,7 @@ python.autograph.pyct.static_analysis reaching_definitions : legacy.inner.autogr
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
-python.compat         compat                             : compat platform.compat .
-python.compat         v2_compat                          : compat .
+python.compat         compat v2_compat                   : compat platform.compat .
 
 python.data           .                                  : data
 python.data           util experimental                  : data .
@@ -511,7 +509,6 @@ python.util           dispatch                           : legacy.inner.util.dis
 python.util           example_parser_configuration       : legacy.inner.util.parser_configuration
 python.util           lock_util                          : legacy.inner.util.locks
 python.util           tf_stack                           : legacy.inner.util.stacks
-python.util           memory                             : legacy.inner.util.private_names
 python.util           nest                               : framework.nest legacy.inner.util.private_names
 python.util           object_identity                    : legacy.inner.util.object_identity
 python.util           tf_inspect                         : platform.inspection legacy.inner.util.private_names
@@ -522,7 +519,7 @@ python.util.protobuf  compare                            : legacy.inner.proto_co
 python.util           tf_export                          : platform.exports
 python.util           tf_contextlib tf_decorator function_utils all_util keyword_args : platform.decorators
 python.util           tf_should_use                      : legacy.inner.util.should_use
-python.util           is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
+python.util           memory is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.data.python.ops threadpool                       : data.experimental.threadpool

@@ -12,6 +12,7 @@ from typing import Any
 
 from everflow.framework.errors import OpError
 from everflow.legacy.inner.debug import command_parser, curses_widgets, tensor_format
+from everflow.legacy.inner.debug.base_ui import USER_LEFT, BaseUI
 from everflow.legacy.inner.debug.commands import CommandHistory, CommandLineExit
 from everflow.legacy.inner.debug.curses_screen import CursesScreen
 from everflow.legacy.inner.debug.curses_widgets import (
@@ -30,7 +31,6 @@ from everflow.legacy.inner.debug.rich_text import (
     regex_find,
     wrap_rich_text_lines,
 )
-from everflow.legacy.inner.debug.user_interfaces import USER_LEFT, BaseUI
 
 _SCROLL_REFRESH, _SCROLL_HOME, _SCROLL_END = "refresh", "home", "end"
 _SCROLL_TO_LINE_INDEX = "scroll_to_line_index"
