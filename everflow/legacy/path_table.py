@@ -479,7 +479,7 @@ python.training       basic_session_run_hooks session_run_hook monitored_session
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
-python.training       optimizer checkpoint_management session_manager : legacy.inner.training.small_parts
+python.training       input optimizer checkpoint_management session_manager : legacy.inner.training.small_parts
 python.training       training_util                      : ops.variables.global_step
 python.training       optimizer                          : legacy.inner.training.gradient_filter
 python.training       training_ops gen_training_ops      : legacy.gen_ops
