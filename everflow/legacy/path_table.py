@@ -120,6 +120,7 @@ python.debug.lib      profiling                          : legacy.inner.debug.pr
 python.debug.cli      curses_widgets                     : legacy.inner.debug.curses_widgets
 python.debug.cli      curses_ui                          : legacy.inner.debug.curses_ui legacy.inner.debug.curses_widgets
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
+python.debug.wrappers local_cli_wrapper                 : legacy.inner.debug.local_cli
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks
 python.debug.lib      source_utils                       : legacy.inner.debug.source_lines
