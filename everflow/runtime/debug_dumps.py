@@ -18,6 +18,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.protos import event_pb2, resource_handle_pb2, tensor_pb2
 from everflow.runtime import debug_streams
+from everflow.runtime.tracing import NOT_THERE
 
 if TYPE_CHECKING:
     from everflow.framework.hints import Element
@@ -70,7 +71,7 @@ class DebugDumps:
         for slot, value in enumerate(values):
             watches = self._watches.get((node.name, slot)) or self._watches.get(_ANY)
             output = Output(node.name, slot, node.device)
-            if watches:
+            if watches and value is not NOT_THERE:
                 self._dump(output, watches, _seen(value, node.output_dtypes[slot], node, slot))
 
     def _dump(self, output: Output, watches: list[debug_pb2.DebugTensorWatch], seen: _Seen) -> None:

@@ -99,3 +99,10 @@ def test_ways_through_what_is_written_by_reference(sess, tmp_path):
     assert dump.transitive_inputs("more") == ["v", "delta"] and dump.transitive_inputs("v") == []
     with pytest.raises(KeyError):
         dump.node_inputs("more", device_name="/device:CPU:7")
+
+
+def test_the_branch_that_is_taken(sess, tmp_path):
+    x = _variable(sess, 10.0)
+    dump = _dump(tmp_path / "d", sess, tf.cond(x > 5.0, lambda: x + 1.0, lambda: x - 1.0))
+    assert dump.get_tensors("cond/Merge", 0, "DebugIdentity") == [11.0]
+    assert dump.debug_watch_keys("cond/Switch") == ["cond/Switch:1:DebugIdentity"]
