@@ -168,6 +168,7 @@ class DebugDumpDir(GraphStructure):
         super().__init__(graphs)
         if validate and graphs:
             self._check_known()
+            self._check_order()
         self._python_graph = None
 
     def _load_device(self, folder):
@@ -188,6 +189,26 @@ class DebugDumpDir(GraphStructure):
                 if known is not None and datum.node_name not in known and not datum.node_name.startswith("_arg_"):
                     raise ValueError(
                         f"There is a dump of node {datum.node_name!r}, which the graphs of device {device} do not have."
+                    )
+
+    def _check_order(self):
+        """ValueError where an output was dumped before one that it was computed of."""
+        for device, data in self._data.items():
+            first: dict[str, int] = {}
+            for datum in data:
+                first.setdefault(datum.tensor_name, datum.timestamp)
+            for datum in data:
+                node = datum.node_name
+                # A loop's Merge takes what comes later, too.
+                if datum.timestamp != first[datum.tensor_name] or not self.node_exists(node, device):
+                    continue
+                needed = (
+                    [] if self.node_op_type(node, device) == "Merge" else self.node_inputs(node, device_name=device)
+                )
+                late = [name for name in needed if first.get(name if ":" in name else f"{name}:0", 0) > datum.timestamp]
+                if late:
+                    raise ValueError(
+                        f"The dump of {node!r} is older than that of {late[0]!r}, which it was computed of."
                     )
 
     # What was dumped.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.framework import dtypes, op_defs
 from everflow.protos import graph_pb2
 
 _COPY, _DEBUG = "__copy_", "__dbg_"
@@ -23,6 +24,16 @@ def reconstruct_non_debug_graph_def(debug_graph_def):
                 continue
             kept.input.append(sources.get(base, name) if base in sources else name)
     return result
+
+
+def _taken_by_reference(node):
+    """The names of the nodes whose outputs a node takes by reference, as one that assigns does."""
+    if node.op == "_Retval":
+        is_ref = [dtypes.as_dtype(node.attr["T"].type)._is_ref_dtype]
+    else:
+        known = op_defs.find(node.op)
+        is_ref = [argument.is_ref for argument in known.inputs] if known is not None else []
+    return [name.split(":")[0] for name, by_reference in zip(node.input, is_ref) if by_reference]
 
 
 class GraphStructure:
@@ -99,35 +110,42 @@ class GraphStructure:
         return list(self._users.get((device, node_name, is_control), ()))
 
     def transitive_inputs(self, node_name, include_control=True, include_reversed_ref=False, device_name=None):
-        """All nodes that a node needs, the nearest first."""
+        """All nodes that a node needs, each followed by those that it needs itself."""
+        device, _ = self._node(node_name, device_name)
         found: list[str] = []
-        for path in self._walk(node_name, include_control, device_name):
-            if path[-1] not in found and path[-1] != node_name:
-                found.append(path[-1])
-        return found
+        pending = [node_name]
+        while pending:
+            name = pending.pop()
+            if name in found:
+                continue
+            found.append(name)
+            pending += reversed(self._before(device, name, include_control, include_reversed_ref))
+        return found[1:]
 
     def find_some_path(
         self, src_node_name, dst_node_name, include_control=True, include_reversed_ref=False, device_name=None
     ):
         """The nodes on a way from one node to another that needs it, or None."""
-        for path in self._walk(dst_node_name, include_control, device_name):
+        device, _ = self._node(dst_node_name, device_name)
+        paths, seen = [[dst_node_name]], {dst_node_name}
+        for path in paths:  # breadth first: the list grows meanwhile
             if path[-1] == src_node_name:
                 return path[::-1]
+            for name in self._before(device, path[-1], include_control, include_reversed_ref):
+                if name not in seen:
+                    seen.add(name)
+                    paths.append([*path, name])
         return None
 
-    def _walk(self, node_name, include_control, device_name):
-        """Ways from a node to each of those that it needs, breadth first."""
-        device, _ = self._node(node_name, device_name)
-        seen = {node_name}
-        paths = [[node_name]]
-        while paths:
-            path = paths.pop(0)
-            yield path
-            for name in self._nodes[device][path[-1]].input:
-                base = name.lstrip("^").split(":")[0]
-                if (include_control or not name.startswith("^")) and base not in seen and base in self._nodes[device]:
-                    seen.add(base)
-                    paths.append([*path, base])
+    def _before(self, device, node_name, include_control, include_reversed_ref):
+        """The nodes that a node needs directly; with `include_reversed_ref` also those that may write to its output."""
+        nodes = self._nodes[device]
+        given = [name for name in nodes[node_name].input if include_control or not name.startswith("^")]
+        found = [name.lstrip("^").split(":")[0] for name in given]
+        if include_reversed_ref:
+            users = self._users.get((device, node_name, False), ())
+            found += [user for user in users if node_name in _taken_by_reference(nodes[user])]
+        return [name for name in found if name in nodes]
 
     def _node(self, node_name, device_name):
         self._need_graphs()

@@ -93,7 +93,7 @@ def checked_default(shape, value, dtype, key):
         return _nested(np.full(shape, value, dtype=object))
     if not isinstance(value, (list, tuple, np.ndarray)):
         raise wrong
-    if np.shape(value) != shape:
+    if np.shape(value) != tuple(shape):
         raise ValueError(
             f"The default_value of {key!r} has shape {np.shape(value)}, and the column {shape}: {value}. "
             "Give it the column's shape, or pass one number."

@@ -72,8 +72,7 @@ python.autograph.pyct.static_analysis reaching_definitions : legacy.inner.autogr
 python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
-python.compat         compat                             : compat platform.compat .
-python.compat         v2_compat                          : compat .
+python.compat         compat v2_compat                   : compat platform.compat .
 
 python.data           .                                  : data
 python.data           util experimental                  : data .
@@ -120,8 +119,9 @@ python.debug.cli      tensor_format                      : legacy.inner.debug.te
 python.debug.lib      common debug_graphs                : legacy.inner.debug.names debug
 python.debug.lib      profiling                          : legacy.inner.debug.profiling
 python.debug.cli      curses_widgets                     : legacy.inner.debug.curses_widgets
-python.debug.cli      curses_ui                          : legacy.inner.debug.curses_widgets
+python.debug.cli      curses_ui                          : legacy.inner.debug.curses_ui legacy.inner.debug.curses_widgets
 python.debug.cli      debugger_cli_common                : legacy.inner.debug.commands
+python.debug.wrappers local_cli_wrapper                 : legacy.inner.debug.local_cli
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework grpc_wrapper : debug debug.*
 python.debug.lib      source_remote                      : debug.tracebacks
 python.debug.lib      source_utils                       : legacy.inner.debug.source_lines
@@ -483,7 +483,7 @@ python.training       basic_session_run_hooks session_run_hook monitored_session
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training legacy.inner.training.multi_step_hooks
-python.training       optimizer checkpoint_management session_manager : legacy.inner.training.small_parts
+python.training       input optimizer checkpoint_management session_manager : legacy.inner.training.small_parts
 python.training       training_util                      : ops.variables.global_step
 python.training       optimizer                          : legacy.inner.training.gradient_filter
 python.training       training_ops gen_training_ops      : legacy.gen_ops
@@ -513,7 +513,6 @@ python.util           dispatch                           : legacy.inner.util.dis
 python.util           example_parser_configuration       : legacy.inner.util.parser_configuration
 python.util           lock_util                          : legacy.inner.util.locks
 python.util           tf_stack                           : legacy.inner.util.stacks
-python.util           memory                             : legacy.inner.util.private_names
 python.util           nest                               : framework.nest legacy.inner.util.private_names
 python.util           object_identity                    : legacy.inner.util.object_identity
 python.util           tf_inspect                         : platform.inspection legacy.inner.util.private_names
@@ -524,7 +523,7 @@ python.util.protobuf  compare                            : legacy.inner.proto_co
 python.util           tf_export                          : platform.exports
 python.util           tf_contextlib tf_decorator function_utils all_util keyword_args : platform.decorators
 python.util           tf_should_use                      : legacy.inner.util.should_use
-python.util           is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
+python.util           memory is_in_graph_mode tf_decorator function_utils : legacy.inner.util.private_names
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 python.tpu            tpu                                : tpu.replication tpu.sharding tpu.context tpu.system tpu.inference \

@@ -8,7 +8,7 @@ import collections
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.protos import event_pb2, resource_handle_pb2, tensor_pb2
 from everflow.runtime import debug_streams
+from everflow.runtime.tracing import NOT_THERE
 
 if TYPE_CHECKING:
     from everflow.framework.hints import Element
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.program import Node
 
 _counts = {"runs": 0}
-_GATED = "gated_grpc=true"
 _ANY = ("*", -1)  # a watch on whatever has none of its own
 _CHUNK = 4_096_000  # bytes of a tensor that one message to a debugger takes
 
@@ -60,6 +60,8 @@ class DebugDumps:
         self._global_step = options.global_step
         for watch in options.debug_tensor_watch_opts:
             self._watches[watch.node_name, watch.output_slot].append(watch)
+            for debug_op in watch.debug_ops:
+                _settings(debug_op, watch.node_name)
             for url in watch.debug_urls:
                 if url not in self._sinks:
                     self._sinks[url] = _sink(url)
@@ -69,23 +71,19 @@ class DebugDumps:
         for slot, value in enumerate(values):
             watches = self._watches.get((node.name, slot)) or self._watches.get(_ANY)
             output = Output(node.name, slot, node.device)
-            if watches:
+            if watches and value is not NOT_THERE:
                 self._dump(output, watches, _seen(value, node.output_dtypes[slot], node, slot))
 
     def _dump(self, output: Output, watches: list[debug_pb2.DebugTensorWatch], seen: _Seen) -> None:
         for watch in watches:
             for debug_op in watch.debug_ops:
-                kind, _, settings = debug_op.partition("(")
-                if kind not in _SUMMARIES:
-                    raise errors.UnimplementedError(
-                        None, None, f"There is no debug op {kind!r}; there are {', '.join(_SUMMARIES)}"
-                    )
-                shown = _SUMMARIES[kind](seen)
+                kind, settings = _settings(debug_op, output.node)
+                shown = _shown(kind, seen, settings, watch.tolerate_debug_op_creation_failures)
                 now = self._now()
                 if shown is None:
                     continue
                 for url in watch.debug_urls:
-                    self._sinks[url].tensor(output, kind, _GATED in settings.lower(), shown, now)
+                    self._sinks[url].tensor(output, kind, settings.get("gated_grpc", "").lower() == "true", shown, now)
 
     def record_feeds(self, feeds: Mapping[Tensor, Any], device: str) -> None:
         """Write what was fed, as outputs of the nodes that stand for it in the graphs of the run."""
@@ -243,6 +241,29 @@ def _seen(value: Value, dtype: dtypes.DType, node: Node, slot: int) -> _Seen:
     return _Seen(value if isinstance(value, np.ndarray) else to_numpy(value, dtype), dtype)
 
 
+def _settings(debug_op: str, node: str) -> tuple[str, dict[str, str]]:
+    """(kind, what stands in brackets behind it) as in `DebugNumericSummary(lower_bound=-1.0; mute_if_healthy=true)`."""
+    kind, _, rest = debug_op.partition("(")
+    if kind not in _SETTINGS:
+        text = f"There is no debug op {kind!r}; there are {', '.join(_SETTINGS)}"
+        raise errors.UnimplementedError(None, None, text)
+    pairs = (part.partition("=") for part in rest.removesuffix(")").split(";") if part.strip())
+    found = {key.strip(): value.strip() for key, _, value in pairs}
+    unknown = [key for key in found if key not in _SETTINGS[kind] and key != "gated_grpc"]
+    if unknown:
+        text = f"{len(unknown)} attribute key(s) were not valid for debug op {kind} of {node}: {', '.join(unknown)}"
+        raise errors.FailedPreconditionError(None, None, text)
+    return kind, found
+
+
+def _shown(kind: str, seen: _Seen, settings: dict[str, str], tolerant: bool) -> tensor_pb2.TensorProto | None:
+    if kind == "DebugNumericSummary":
+        if seen.dtype == dtypes.string and not tolerant:
+            raise errors.FailedPreconditionError(None, None, "DebugNumericSummary takes numbers, not strings")
+        return _numeric_summary(seen, settings)
+    return _SUMMARIES[kind](seen)
+
+
 def _identity(seen: _Seen) -> tensor_pb2.TensorProto | None:
     if seen.array is not None:
         return make_tensor_proto(seen.array)
@@ -258,21 +279,29 @@ def _identity(seen: _Seen) -> tensor_pb2.TensorProto | None:
 def _nan_count(seen: _Seen) -> tensor_pb2.TensorProto | None:
     if seen.array is None:
         return None
-    return make_tensor_proto(np.int64(np.isnan(seen.array).sum() if seen.array.dtype.kind in "fc" else 0))
+    return make_tensor_proto(np.array([np.isnan(seen.array).sum() if seen.array.dtype.kind in "fc" else 0], np.int64))
 
 
-def _numeric_summary(seen: _Seen) -> tensor_pb2.TensorProto | None:
-    """Whether it was assigned, how many numbers of which kind there are, their spread, and the type and shape."""
+def _numeric_summary(seen: _Seen, settings: Mapping[str, str]) -> tensor_pb2.TensorProto | None:
+    """Whether it was assigned, how many numbers of which kind there are, their spread, and the type and shape. Numbers
+    from a bound on count as infinite; what has none of these and no NaN is healthy.
+    """
     if seen.dtype in (dtypes.resource, dtypes.variant, dtypes.string):
         return None
     if seen.array is None:
         counts, finite, shape = [0.0] * 8, np.zeros([0]), [dim or 0 for dim in seen.shape]
     else:
         numbers, shape = np.asarray(seen.array, np.float64).reshape(-1), list(seen.array.shape)
+        low, high = float(settings.get("lower_bound", "-inf")), float(settings.get("upper_bound", "inf"))
         finite = numbers[np.isfinite(numbers)]
+        inside = numbers[(numbers > low) & (numbers < high)]
+        outside = [(numbers <= low).sum(), (numbers >= high).sum()]
+        nans = np.isnan(numbers).sum()
+        if settings.get("mute_if_healthy", "").lower() == "true" and not (nans or any(outside)):
+            return None
         counts = [
-            *(1.0, numbers.size, np.isnan(numbers).sum(), np.isneginf(numbers).sum()),
-            *((finite < 0).sum(), (finite == 0).sum(), (finite > 0).sum(), np.isposinf(numbers).sum()),
+            *(1.0, numbers.size, nans, outside[0]),
+            *((inside < 0).sum(), (inside == 0).sum(), (inside > 0).sum(), outside[1]),
         ]
     spread = (
         [finite.min(), finite.max(), finite.mean(), finite.var()] if finite.size else [np.inf, -np.inf, np.nan, np.nan]
@@ -280,4 +309,13 @@ def _numeric_summary(seen: _Seen) -> tensor_pb2.TensorProto | None:
     return make_tensor_proto(np.array([*counts, *spread, seen.dtype.as_datatype_enum, len(shape), *shape], np.float64))
 
 
-_SUMMARIES = {"DebugIdentity": _identity, "DebugNanCount": _nan_count, "DebugNumericSummary": _numeric_summary}
+_SUMMARIES: dict[str, Callable[[_Seen], tensor_pb2.TensorProto | None]] = {
+    "DebugIdentity": _identity,
+    "DebugNanCount": _nan_count,
+}
+# What may stand in brackets behind a debug op, besides whether it waits until somebody asks for it.
+_SETTINGS: dict[str, tuple[str, ...]] = {
+    "DebugIdentity": (),
+    "DebugNanCount": (),
+    "DebugNumericSummary": ("lower_bound", "upper_bound", "mute_if_healthy"),
+}

@@ -293,14 +293,15 @@ class LocalExecutor:
         from everflow.runtime.plan.partition import cut  # builds on this module
 
         trace = dumps = None
+        if options is not None and options.trace_level > 0 and run_metadata is not None:
+            trace = tracing.StepTrace()
         if options is not None and options.debug_options.debug_tensor_watch_opts:
             watched = options.debug_options.SerializeToString(deterministic=True), tuple(fetches), tuple(tensors)
             dumps = debug_dumps.DebugDumps(options.debug_options, self._watched_runs[watched])
             self._watched_runs[watched] += 1
-            plan = self.compile(fetches, tensors, recorder=_in_turn(dumps.record, *checks), as_drawn=True)
-        elif options is not None and options.trace_level > 0 and run_metadata is not None:
-            trace = tracing.StepTrace()
-            plan = self.compile(fetches, tensors, recorder=_in_turn(trace.record, *checks))
+        if trace is not None or dumps is not None:
+            records = [each.record for each in (dumps, trace) if each is not None]
+            plan = self.compile(fetches, tensors, recorder=_in_turn(*records, *checks), as_drawn=dumps is not None)
         start = time.time()
         with dumps or contextlib.nullcontext():
             if dumps is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,9 @@ class Record(NamedTuple):
     outputs: list[Output]
 
 
+NOT_THERE: Any = object()  # what recorders get for an output whose branch isn't taken
+
+
 class StepTrace:
     """Collects one record for each node that a traced plan runs."""
 
@@ -42,7 +45,11 @@ class StepTrace:
         """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs
         in use.
         """
-        described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes, strict=False)]
+        described = [
+            _describe(value, dtype)
+            for value, dtype in zip(values, node.output_dtypes, strict=False)
+            if value is not NOT_THERE
+        ]
         self.records.append(Record(node, start, end, described))
 
     def write(self, step_stats: step_stats_pb2.StepStats, started: float) -> None:

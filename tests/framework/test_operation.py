@@ -151,3 +151,12 @@ def test_operators_are_installed_once_and_only_those_that_are_known():
         tf.Tensor._override_operator("__call__", None)
     installed = {name for name in tf.Tensor.OVERLOADABLE_OPERATORS if name in vars(tf.Tensor)}
     assert installed == tf.Tensor.OVERLOADABLE_OPERATORS
+
+
+def test_an_input_is_replaced_by_one_of_its_type():
+    with tf.Graph().as_default():
+        doubled = tf.add(tf.constant(1.0), 1.0).op
+        with pytest.raises(tf.errors.InvalidArgumentError, match="int32"):
+            doubled._update_input(0, tf.constant(1))
+        doubled._update_input(0, tf.constant(2.0, name="other"))
+        assert doubled.inputs[0].op.name == "other"

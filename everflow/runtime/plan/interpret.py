@@ -38,6 +38,7 @@ from everflow.runtime.plan.tokens import DEAD, KINDS, Flow, Layout
 from everflow.runtime.plan.turns import Turns, passes, shows
 from everflow.runtime.state import Step
 from everflow.runtime.threads import use
+from everflow.runtime.tracing import NOT_THERE
 
 if TYPE_CHECKING:
     from everflow.framework.hints import Element
@@ -139,10 +140,14 @@ class Interpreted:
             )
             failed = error
         else:
-            if self._recorder is not None and node.type != FEED:
-                self._recorder(node, start, time.time_ns(), [o for o in outputs if o is not DEAD])
+            self.record(node, start, outputs)
             return outputs
         raise failed
+
+    def record(self, node: Node, start: int, outputs: list[Value]) -> None:
+        """Tell whoever records the run what a node gave."""
+        if self._recorder is not None and node.type != FEED:
+            self._recorder(node, start, time.time_ns(), [NOT_THERE if o is DEAD else o for o in outputs])
 
     def _results(self, found: dict[int, Any]) -> list[Any]:
         results: list = []
@@ -188,7 +193,9 @@ class _Run:
                 source = node.inputs[inputs.live]
                 if is_ref(*source) and not is_ref(node, 0):
                     value = _read(value)
-                self._end(entry, [value, torch.tensor(inputs.live, dtype=torch.int32)])
+                joined = [value, torch.tensor(inputs.live, dtype=torch.int32)]
+                self._owner.record(node, time.time_ns(), joined)
+                self._end(entry, joined)
             else:
                 self._end(entry, self._owner.call(node, inputs.values, self))
         return self.found

@@ -46,7 +46,7 @@ def _unquoted(word: str) -> str:
 def extract_output_file_path(args: list[str]) -> tuple[list[str], str | None]:
     """(the words before it, the file) where a line ends in `> file`; the file is None where it doesn't."""
     if args and args[-1].endswith(">"):
-        raise SyntaxError("The line ends with '>': a file's name must follow")
+        raise SyntaxError("Redirect file path is empty")
     if not args:
         return args, None
     last = args[-1]

@@ -106,8 +106,10 @@ class CommandHandlerRegistry:
             raise
         except SystemExit:
             return RichTextLines([f"Syntax error for command: {prefix}", f'For help, do "help {prefix}"'])
-        except Exception:  # whatever goes wrong in a command is shown, and the next one can be typed
-            return RichTextLines([f"Error in command {prefix} {argv}:", *traceback.format_exc().splitlines()])
+        except Exception as error:  # whatever goes wrong in a command is shown, and the next one can be typed
+            first = f"Error occurred during handling of command: {prefix} {' '.join(argv)}:"
+            lines = [first, f"{type(error)}: {error}", "", *traceback.format_exc().splitlines()]
+            return RichTextLines(lines)
         if output is not None and not isinstance(output, RichTextLines):
             raise ValueError(f"The command {prefix!r} must give RichTextLines or None, not a {type(output).__name__}")
         return output
@@ -130,7 +132,7 @@ class CommandHandlerRegistry:
     def _get_help_for_command_prefix(self, cmd_prefix: str) -> list[str]:
         command = self._resolve_prefix(cmd_prefix)
         if command is None:
-            return [f"There is no command {cmd_prefix!r}"]
+            return [f'Invalid command prefix: "{cmd_prefix}"']
         aliases = [f"{HELP_INDENT}Aliases: {', '.join(self._aliases[command])}"] if self._aliases[command] else []
         return [command, *aliases, "", *(HELP_INDENT + line for line in self._help[command].split("\n"))]
 

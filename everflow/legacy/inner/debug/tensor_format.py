@@ -77,10 +77,11 @@ def format_tensor(
 
 
 def _in_label(label: str) -> list[tuple[int, int, str]]:
-    """What of a label stands out: the tensor, and after it what was computed of it."""
-    begin, cut = len('Tensor "'), label.rfind(":") if label.count(":") > 1 else len(label)
-    found = [(begin, begin + cut, "bold")]
-    return [*found, (begin + cut + 1, begin + len(label), "yellow")] if cut < len(label) else found
+    """What of a label stands out: the tensor, and after its last colon what was computed of it."""
+    begin, cut = len('Tensor "'), label.rfind(":")
+    if label.count(":") == 1 and label[cut + 1 :].isdigit():
+        return [(begin, begin + len(label), "bold")]
+    return [(begin, begin + cut, "bold"), (begin + cut + 1, begin + len(label), "yellow")]
 
 
 def _text_of(value: Any) -> RichTextLines:
@@ -134,7 +135,7 @@ def locate_tensor_element(formatted: RichTextLines, indices: Any) -> tuple:
     """
     several = isinstance(indices[0], (list, tuple, np.ndarray))
     if "tensor_metadata" not in formatted.annotations:
-        raise AttributeError("these lines don't say which array they show")
+        raise AttributeError("tensor_metadata is not available in annotations.")
     shape = formatted.annotations["tensor_metadata"]["shape"]
     wanted = [list(given) for given in indices] if several else [list(indices)]
     _check(wanted, shape)
@@ -146,11 +147,11 @@ def locate_tensor_element(formatted: RichTextLines, indices: Any) -> tuple:
 def _check(wanted: list[list[int]], shape: tuple[int, ...]) -> None:
     for before, given in zip([None, *wanted], wanted, strict=False):
         if len(given) != len(shape):
-            raise ValueError(f"{given} has {len(given)} indices, the array {len(shape)} dimensions")
+            raise ValueError(f"Dimensions mismatch: requested: {len(given)}; actual: {len(shape)}")
         if any(index < 0 for index in given):
             raise ValueError(f"{given} contains negative indices")
         if any(index >= size for index, size in zip(given, shape, strict=True)):
-            raise ValueError(f"{given} exceeds the array's shape {shape}")
+            raise ValueError("Indices exceed tensor dimensions.")
         if before is not None and given < before:
             raise ValueError(f"indices have to be in ascending order: {given} comes after {before}")
 

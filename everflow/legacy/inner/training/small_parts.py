@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from everflow.framework.scopes import executing_eagerly
+from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue
 
 
 def get_filtered_grad_fn(grad_fn: Callable[..., Any]) -> Callable[..., list[tuple[Any, Any]]]:
@@ -32,3 +33,35 @@ def _GetCheckpointFilename(save_dir: Any, latest_filename: str | None) -> str:
 def _maybe_name(obj: Any) -> str:
     """What to call something in a message."""
     return "None" if obj is None else getattr(obj, "name", f"<no name for {type(obj)}>")
+
+
+def _as_tensor_list(tensors: Any) -> Any:
+    """The values of a dict in the order of its keys; anything else as it is."""
+    return [tensors[key] for key in sorted(tensors)] if isinstance(tensors, dict) else tensors
+
+
+def _as_original_type(original_tensors: Any, tensor_list: Any) -> Any:
+    """What `_as_tensor_list` took apart, put together again of other values; a value alone stands for a list of it."""
+    if isinstance(original_tensors, dict):
+        if len(original_tensors) == 1:  # what comes from a queue of one part is no list
+            tensor_list = [tensor_list]
+        return dict(zip(sorted(original_tensors), tensor_list, strict=True))
+    return tensor_list
+
+
+def _as_tensor_list_list(tensors_list: Any) -> list[Any]:
+    """`_as_tensor_list` of each; dicts must have the same keys."""
+    if not tensors_list:
+        raise ValueError("Expected at least one set of tensors")
+    if isinstance(tensors_list[0], dict) and any(set(each) != set(tensors_list[0]) for each in tensors_list):
+        raise ValueError("All dictionaries must have the same keys")
+    return [_as_tensor_list(each) for each in tensors_list]
+
+
+def _flatten(tensor_list_list: Any) -> list[Any]:
+    return [tensor for tensors in tensor_list_list for tensor in tensors]
+
+
+def _which_queue(dynamic_pad: bool) -> type:
+    """The class of queue that holds elements of any shape, or those of one."""
+    return PaddingFIFOQueue if dynamic_pad else FIFOQueue
