@@ -231,7 +231,12 @@ def tensor_list_resize(input_handle: TensorList, size: torch.Tensor) -> TensorLi
 
 
 @kernel("TensorListConcatLists", result=same(0, 1))
-def tensor_list_concat_lists(input_a: TensorList, input_b: TensorList) -> TensorList:
+def tensor_list_concat_lists(input_a: Any, input_b: Any) -> Any:
+    if isinstance(input_a, np.ndarray):  # one pair after the other
+        joined = np.empty(input_a.shape, dtype=object)
+        for index in np.ndindex(*input_a.shape):
+            joined[index] = tensor_list_concat_lists(input_a[index], input_b[index])
+        return joined
     return TensorList([*input_a, *input_b], input_a.sizes)
 
 
