@@ -215,10 +215,11 @@ def test_small_names_of_numpy(tmp_path):
         print(np.issctype(np.int8), np.issctype(3), np.obj2sctype([1.5]) is np.float64, np.sctype2char(np.float32), np.issubclass_(1, int))
         print(np.issubsctype("int8", np.integer), np.float32 in np.sctypes["float"])
         np.warnings.filterwarnings("ignore")
+        print(np.int16(1).newbyteorder(), np.float64(2).newbyteorder("="), np.int16(1).tostring())
         """,
         tmp_path,
     )
-    assert out == ["nan 24 1 True True", "True False True f False", "True True"]
+    assert out == ["nan 24 1 True True", "True False True f False", "True True", "256 2.0 b'\\x01\\x00'"]
 
 
 def test_the_largest_of_uneven_rows(tmp_path):
