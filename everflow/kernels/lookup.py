@@ -34,6 +34,18 @@ def _listed(tensor: AnyTensor) -> list:
     return list(tensor.flat) if isinstance(tensor, np.ndarray) else tensor.reshape(-1).tolist()
 
 
+def _boxed(values: Any) -> AnyTensor:
+    """Values as an array, also where they are one handle (a tensor list), which has no shape of its own."""
+    return values if isinstance(values, (torch.Tensor, np.ndarray)) else _objects([values], ())
+
+
+def _objects(values: list, shape: Sequence[int]) -> np.ndarray:
+    made = np.empty(len(values), dtype=object)
+    for number, value in enumerate(values):  # a tensor list would be taken for a row of elements
+        made[number] = value
+    return made.reshape(tuple(shape))
+
+
 def _rows(tensor: AnyTensor, keys_rank: int) -> list:
     """The value of each key: an element, or a tuple of elements where values are vectors."""
     flat = _listed(tensor)
@@ -48,6 +60,8 @@ def _tensor(values: list, dtype: DType, shape: Sequence[int]) -> AnyTensor:
         values = [v for row in values for v in row]
     if dtype is dtypes.string:
         return strings(values, shape)
+    if dtype is dtypes.variant:
+        return _objects(values, shape) if shape else values[0]
     return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(tuple(shape))
 
 
@@ -486,12 +500,12 @@ def find(table_handle: Table, keys: AnyTensor, default_value: AnyTensor) -> AnyT
             None,
             f"Expected shape {_shape_text(table_handle.value_shape)} for default value, got {_shape_text(default_value.shape)}",
         )
-    return table_handle.find(keys, default_value)
+    return table_handle.find(keys, _boxed(default_value))
 
 
 @acting("LookupTableInsert", "LookupTableInsertV2")
 def insert(table_handle: Table, keys: AnyTensor, values: AnyTensor) -> None:
-    table_handle.insert(keys, values)
+    table_handle.insert(keys, _boxed(values))
 
 
 @acting("LookupTableRemoveV2")

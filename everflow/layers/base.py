@@ -68,13 +68,13 @@ class Layer(base_layer.Layer):
                 self._scope = captured
 
     # Unlike a Keras layer it doesn't own what is put into its attributes: `weights`, `losses` and checkpoints know what
-    # `add_weight` and its kin made, not layers inside.
+    # `add_weight` and its kin made, not layers inside, but for those that a class keeps as its `_layers`.
 
     def __setattr__(self, name, value):
         object.__setattr__(self, name, value)
 
     def _holders(self):
-        return []
+        return [self.__dict__.get("_given_layers") or ()]
 
     submodules = Module.submodules
 

@@ -52,18 +52,22 @@ class PartialRun:
 
     def _compute(self, fetches: list[Element]) -> None:
         """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives
-        everything it computes.
+        what is fetched and what later parts take.
         """
         needed = self._pending(fetches)
         if not needed:
             return
-        tensors = [t for op in needed for t in op.outputs if t not in self._values and op.type not in VARIABLES]
+        later = set(self._pending(self._fetches.difference(fetches), is_now=False)).difference(needed)
+        wanted = {*fetches, *(t for op in later for t in op.inputs)}
+        kept = [t for op in needed for t in op.outputs if t in wanted]
+        tensors = [t for t in kept if t not in self._values and t.op.type not in VARIABLES]
         plan = self._executor.compile(tensors + needed, list(self._values), to_numpy=False, done=self._done)
         results = self._executor.call(plan, list(self._values.values()))
         self._values.update(zip(tensors, results, strict=False))
         self._done.update(op for op in needed if op.type not in VARIABLES)
 
-    def _pending(self, fetches: list[Element]) -> list[Operation]:
+    def _pending(self, fetches: Iterable[Element], is_now: bool = True) -> list[Operation]:
+        """What has to run for the fetches; now, with everything fed, or in a later part."""
         found: set[Operation] = set()
         stack = [f.op if isinstance(f, Tensor) else f for f in fetches if f not in self._values]
         while stack:
@@ -71,6 +75,8 @@ class PartialRun:
             if op in found or op in self._done:
                 continue
             missing = [t for t in op.outputs if t in self._feeds and t not in self._values]
+            if missing and not is_now:
+                continue
             if missing:
                 raise errors.InvalidArgumentError(None, None, f"{missing[0].name} is needed here and must be fed first")
             found.add(op)

@@ -205,6 +205,23 @@ def test_messages_of_old_compilers(tmp_path):
     assert out == ["[3] True basket_pb2"]
 
 
+def test_small_names_of_numpy(tmp_path):
+    out = run(
+        """
+        import numpy as np
+        from numpy.linalg.linalg import LinAlgError
+        from numpy.fft.helper import fftfreq
+        print(np.NAN, np.math.factorial(4), np.alen([[1, 2]]), LinAlgError is np.linalg.LinAlgError, np.typeDict["int32"] is np.int32)
+        print(np.issctype(np.int8), np.issctype(3), np.obj2sctype([1.5]) is np.float64, np.sctype2char(np.float32), np.issubclass_(1, int))
+        print(np.issubsctype("int8", np.integer), np.float32 in np.sctypes["float"])
+        np.warnings.filterwarnings("ignore")
+        print(np.int16(1).newbyteorder(), np.float64(2).newbyteorder("="), np.int16(1).tostring())
+        """,
+        tmp_path,
+    )
+    assert out == ["nan 24 1 True True", "True False True f False", "True True", "256 2.0 b'\\x01\\x00'"]
+
+
 def test_the_largest_of_uneven_rows(tmp_path):
     assert run(
         "import numpy as np; print(np.max([[1, 2], [3]]), np.min([[1, 2], [3]]), np.max([[1, 2]]))", tmp_path

@@ -159,3 +159,32 @@ def test_a_batch_in_a_graph_may_be_tensors_or_the_next_of_an_iterator():
         assert model.test_on_batch(tf.constant(x), tf.constant(y)) == 9
         iterator = tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors((x, y, np.full(4, 2.0))))
         assert model.test_on_batch(iterator) == 18
+
+
+def _deferred():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, kernel_initializer="ones")])
+    model.compile("sgd", loss="mse")
+    return model
+
+
+def test_a_model_without_shape_reads_the_tensors_it_is_fitted_with():
+    with tf.Graph().as_default(), tf.Session().as_default():
+        x, y = tf.constant([[0.0, 1.0, 2.0]]), tf.constant([[1.0, 1.0]])
+        model = _deferred()
+        first = model.fit(x, y, steps_per_epoch=1, verbose=0).history["loss"][0]
+        assert model.inputs[0] is x and model._targets[0] is y and not model._feed_inputs
+        # It goes on reading them, whatever other tensors it is given, or none.
+        second = model.fit(x + 1.0, y, steps_per_epoch=1, verbose=0).history["loss"][0]
+        third = model.fit(None, None, steps_per_epoch=1, verbose=0).history["loss"][0]
+        assert first == 4.0 and first > second > third
+        assert model.predict(None, steps=1).shape == (1, 2)
+        with pytest.raises(ValueError):
+            model.evaluate(np.ones((1, 3)), np.ones((1, 2)), verbose=0)
+
+
+def test_an_array_beside_a_tensor_is_fed():
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = _deferred()
+        x = tf.constant([[0.0, 1.0, 2.0]])
+        assert model.fit(x, np.ones((1, 2)), steps_per_epoch=1, verbose=0).history["loss"] == [4.0]
+        assert model._feed_inputs

@@ -102,3 +102,25 @@ def test_dtypes_of_specs_are_names():
         dense(tf.ones([2, 3], tf.float64))
     with pytest.raises(TypeError):
         tf.layers.InputSpec(dtype="nothing")
+
+
+class _Stack(tf.layers.Layer):
+    def __init__(self, layers):
+        super().__init__()
+        self._layers = layers
+
+    def call(self, x):
+        for layer in self._layers:
+            x = layer(x)
+        return x
+
+
+def test_a_class_may_keep_its_layers_under_layers():
+    with tf.Graph().as_default():
+        given = []
+        stack = _Stack(given)
+        stack._layers.append(tf.layers.Dense(2))
+        assert stack._layers is given
+        stack(tf.ones([1, 3]))
+        assert [v.op.name for v in stack.trainable_weights] == [v.op.name for v in given[0].weights] != []
+        assert _Stack(None)._layers is None

@@ -109,3 +109,30 @@ def test_a_part_that_is_refused_changes_nothing_and_the_last_one_ends_the_run():
         with pytest.raises(tf.errors.InvalidArgumentError, match="setup"):
             sess.partial_run(handle, total)
         assert sess.partial_run_setup([total], [a, b]) != handle
+
+
+@pytest.mark.parametrize("trained", (False, True))
+def test_a_branch_in_an_earlier_part(trained):
+    size, scale = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+    chosen = tf.cond(size > 2, lambda: v * 2.0, lambda: v + 1.0)
+    later = [chosen * scale] + ([tf.gradients(chosen * scale, [v])[0]] if trained else [])
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        handle = sess.partial_run_setup([chosen, *later], [size, scale])
+        assert sess.partial_run(handle, chosen, {size: 4}) == 2.0
+        assert sess.partial_run(handle, later, {scale: 3.0}) == [6.0, 6.0][: len(later)]
+
+
+def test_a_loop_with_a_branch_in_an_earlier_part():
+    times, scale = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [])
+
+    def body(i, total):
+        return i + 1, tf.cond(i < 2, lambda: total * 2.0, lambda: total + 1.0)
+
+    _, total = tf.while_loop(lambda i, _: i < times, body, [0, 1.0])
+    later = total * scale
+    with tf.Session() as sess:
+        handle = sess.partial_run_setup([total, later], [times, scale])
+        assert sess.partial_run(handle, total, {times: 4}) == 6.0
+        assert sess.partial_run(handle, later, {scale: 2.0}) == 12.0

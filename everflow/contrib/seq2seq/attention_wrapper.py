@@ -131,14 +131,15 @@ class AttentionWrapper(RNNCell):
             self._attention_layers = None
             self._attention_layer_size = sum(mechanism.values.shape.size(-1) for mechanism in mechanisms)
 
+    def _batch_size_checks(self, batch_size, error_message):
+        return [assert_equal(batch_size, m.batch_size, message=error_message) for m in self._attention_mechanisms]
+
     def _checked(self, values, batch_size, message, name):
         """The values themselves, once all memories are known to have entries for so many sequences."""
-        mechanisms = self._attention_mechanisms
-        checks = [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in mechanisms]
-        with control_dependencies(checks):
+        with control_dependencies(self._batch_size_checks(batch_size, message)):
             return nest.map_structure(lambda value: array.identity(value, name=name), values)
 
-    def _one_or_all(self, values):
+    def _item_or_tuple(self, values):
         """The values as a tuple, or the only one where one mechanism was given."""
         values = tuple(values)
         return values if self._is_multi else values[0]
@@ -153,9 +154,9 @@ class AttentionWrapper(RNNCell):
             cell_state=self._cell.state_size,
             time=TensorShape([]),
             attention=self._attention_layer_size,
-            alignments=self._one_or_all(m.alignments_size for m in self._attention_mechanisms),
-            attention_state=self._one_or_all(m.state_size for m in self._attention_mechanisms),
-            alignment_history=self._one_or_all(
+            alignments=self._item_or_tuple(m.alignments_size for m in self._attention_mechanisms),
+            attention_state=self._item_or_tuple(m.state_size for m in self._attention_mechanisms),
+            alignment_history=self._item_or_tuple(
                 m.alignments_size if self._alignment_history else () for m in self._attention_mechanisms
             ),
         )
@@ -178,11 +179,11 @@ class AttentionWrapper(RNNCell):
                 cell_state=cell_state,
                 time=array.zeros([], dtype=dtypes.int32),
                 attention=zero_state(self._attention_layer_size, batch_size, dtype),
-                alignments=self._one_or_all(alignments),
-                attention_state=self._one_or_all(
+                alignments=self._item_or_tuple(alignments),
+                attention_state=self._item_or_tuple(
                     m.initial_state(batch_size, dtype) for m in self._attention_mechanisms
                 ),
-                alignment_history=self._one_or_all(
+                alignment_history=self._item_or_tuple(
                     TensorArray(dtype, size=0, dynamic_size=True, element_shape=a.shape)
                     if self._alignment_history
                     else ()
@@ -213,6 +214,6 @@ class AttentionWrapper(RNNCell):
             states.append(next_state)
         attention = array.concat(attentions, 1)
         attended = {"attention_state": states, "alignments": alignments, "alignment_history": histories}
-        attended = {name: self._one_or_all(values) for name, values in attended.items()}
+        attended = {name: self._item_or_tuple(values) for name, values in attended.items()}
         next_state = AttentionWrapperState(next_cell_state, attention, state.time + 1, **attended)
         return (attention if self._output_attention else cell_output), next_state

@@ -172,7 +172,7 @@ class Layer(LayerInnerNames, TrackedAttributes, LayerLosses, Connections, Module
     @trainable.setter
     def trainable(self, value):
         self._trainable = value
-        for holder in self._layers:
+        for holder in self._holders_of_layers():
             # What a list or dict holds keeps its own mark, and doesn't count while that has none.
             holder.trainable = value
 

@@ -101,12 +101,13 @@ class TensorBatches(Batches):
     def __init__(self, model, x, y, sample_weight, steps, class_weight, for_predict):
         self.model, self.data, self.steps = model, (x, y, sample_weight), steps
         self.class_weight, self.for_predict = class_weight, for_predict
-        if x is not None:
+        if x is not None and model._waits_for_data():
+            model._read_tensors(x, y)
             model._build_from_data(x)
 
     def epoch(self):
         for _ in range(self.steps):
-            x, y, weight = data_checks.run_tensors(self.data)
+            x, y, weight = self.data if self.model._reads_tensors else data_checks.run_tensors(self.data)
             values = self.model._standardize(
                 x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict
             )

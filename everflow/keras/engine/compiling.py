@@ -54,6 +54,7 @@ class Compiling:
         self.total_loss = None
         self.train_function = self.test_function = self.predict_function = None
         self._compile_arguments = None
+        self._reads_tensors = False
         self._compile_metric_objects = []
         self._metric_results = {}
         self._function_kwargs = {}
@@ -500,9 +501,18 @@ class Compiling:
 
     def _waits_for_data(self):
         """Whether what the model is to be fed with isn't known yet."""
-        return not self.inputs or not (self._is_graph_network or self._feed_inputs)
+        return not self.inputs or not (self._is_graph_network or self._feed_inputs or self._reads_tensors)
 
-    def _build_from_data(self, x):
+    def _read_tensors(self, x, y):
+        """Draw a model that waits for data on a graph's tensors: they are its inputs and targets from then on."""
+        targets = nest.flatten(y)
+        given = [*nest.flatten(x), *targets]
+        if isinstance(y, dict) or executing_eagerly() or not targets or not all(map(is_symbolic, given)):
+            return
+        self._build_from_data(x, targets)
+        self._reads_tensors = True
+
+    def _build_from_data(self, x, target_tensors=None):
         """Draw a subclassed model, or a Sequential without input shape, for data like x."""
         if not self._waits_for_data():
             return
@@ -515,7 +525,10 @@ class Compiling:
                     "run_eagerly": self._run_eagerly,
                     "experimental_run_tf_function": self._experimental_run_tf_function,
                 }
-                self.compile(optimizer=self.optimizer, **kept, **self._compile_arguments)
+                arguments = dict(self._compile_arguments)
+                if target_tensors:
+                    arguments["target_tensors"] = target_tensors
+                self.compile(optimizer=self.optimizer, **kept, **arguments)
         self._finish_restoring()
 
     def _finish_restoring(self):

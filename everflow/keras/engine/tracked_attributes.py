@@ -109,8 +109,7 @@ class TrackedAttributes(Trackable):
         """The layers, modules and variables that are held here."""
         return list({id(x): x for value in self._holders() for x in _leaves(value, also_in_tuples)}.values())
 
-    @property
-    def _layers(self):
+    def _holders_of_layers(self):
         """What holds layers here: layers, and the lists and dicts that are attributes."""
         holders = (list, dict, TrackableDataStructure)
         tracked = dict(self.__dict__.get("_tracked", {}))
@@ -118,8 +117,15 @@ class TrackedAttributes(Trackable):
         kept = [x for x in [*given, *tracked.values()] if isinstance(x, holders) or is_layer(x)]
         return list({id(x): x for x in kept}.values())
 
+    @property
+    def _layers(self):
+        """What holds layers here, or what a class keeps under this name."""
+        own = self.__dict__
+        return own["_given_layers"] if "_given_layers" in own else self._holders_of_layers()
+
     @_layers.setter
     def _layers(self, layers):
+        self.__dict__["_given_layers"] = layers
         self._remember("_layers", layers)
 
     def _nested_layers(self):

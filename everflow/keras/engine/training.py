@@ -221,8 +221,13 @@ class Model(Compiling, InnerNames, Network):
     def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False):
         """(inputs, targets, weights) as lists of arrays; a model that waited for data to know its inputs is built now."""
         x, y, sample_weight = (data_checks.read_variables(value) for value in (x, y, sample_weight))
-        if self._waits_for_data() and any(map(data_checks.is_symbolic, nest.flatten((x, y, sample_weight)))):
-            x, y, sample_weight = data_checks.run_tensors((x, y, sample_weight))
+        if any(map(data_checks.is_symbolic, nest.flatten((x, y, sample_weight)))):
+            if self._waits_for_data():
+                self._read_tensors(x, y)
+            if self._reads_tensors:
+                x, y, sample_weight = (_unless_tensors(value) for value in (x, y, sample_weight))
+            elif self._waits_for_data():
+                x, y, sample_weight = data_checks.run_tensors((x, y, sample_weight))
         self._build_from_data(x)
         # What is called on each batch finds out itself what doesn't fit.
         has_fixed_shapes = self._is_graph_network and not (self._is_compiled and self.run_eagerly)
@@ -249,6 +254,11 @@ class Model(Compiling, InnerNames, Network):
             data_checks.check_targets(targets, endpoints)
         self._use_sample_weights([w is not None for w in weights])
         return inputs, targets, weights
+
+
+def _unless_tensors(data):
+    """Data but for a graph's tensors, which the model reads by itself."""
+    return None if any(map(data_checks.is_symbolic, nest.flatten(data))) else data
 
 
 def _one_or_all(outputs):

@@ -236,12 +236,18 @@ def broadcast_gradient_args(s0: torch.Tensor, s1: torch.Tensor) -> tuple[torch.T
 def fill(dims: torch.Tensor, value: AnyTensor) -> AnyTensor:
     if dims.ndim != 1:
         raise invalid(f"dims must be a vector, not of shape {bracketed(dims.shape)}")
-    if value.ndim:
+    is_handle = not isinstance(value, (torch.Tensor, np.ndarray))
+    if not is_handle and value.ndim:
         raise invalid(f"value must be a scalar, not of shape {bracketed(value.shape)}")
     shape = dims_of(dims)
     for d in shape:
         if d < 0:
             raise invalid(f"Dimension {d} must be >= 0")
+    if is_handle:
+        filled = np.empty(shape, dtype=object)
+        for index in np.ndindex(*shape):  # a list would be taken for a row of elements
+            filled[index] = value
+        return filled
     if is_text(value):
         return np.full(shape, value[()], dtype=object)
     return value.expand(shape).clone(memory_format=torch.contiguous_format)

@@ -255,7 +255,12 @@ def tensor_list_resize(input_handle: TensorList, size: torch.Tensor) -> TensorLi
 
 
 @kernel("TensorListConcatLists", result=same(0, 1))
-def tensor_list_concat_lists(input_a: TensorList, input_b: TensorList, *, element_dtype: DType) -> TensorList:
+def tensor_list_concat_lists(input_a: Any, input_b: Any, *, element_dtype: DType) -> Any:
+    if isinstance(input_a, np.ndarray) and np.shape(input_b) == input_a.shape:  # one pair after the other
+        joined = np.empty(input_a.shape, dtype=object)
+        for index in np.ndindex(*input_a.shape):
+            joined[index] = tensor_list_concat_lists(input_a[index], input_b[index], element_dtype=element_dtype)
+        return joined
     for each in (input_a, input_b):
         if not isinstance(each, TensorList):
             raise _error("Only a list can be concatenated to a list, not many of them")

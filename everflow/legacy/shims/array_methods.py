@@ -19,10 +19,10 @@ _FLAGS_AT = (3 + 18) * ctypes.sizeof(ctypes.c_void_p)
 
 
 def bring_back() -> None:
-    with _open(np.ndarray) as opened:
-        if opened:
-            for name, method in _METHODS.items():
-                setattr(np.ndarray, name, method)
+    for kind, methods in ((np.ndarray, _METHODS), (np.generic, _METHODS_OF_SCALARS)):
+        with _open(kind) as opened:
+            for name, method in methods.items() if opened else ():
+                setattr(kind, name, method)
 
 
 def _number_of(today, kind):
@@ -61,6 +61,10 @@ _METHODS = {
     "ptp": lambda self, axis=None, out=None, keepdims=False: np.ptp(self, axis=axis, out=out, keepdims=keepdims),
     "newbyteorder": lambda self, new_order="S": self.view(self.dtype.newbyteorder(new_order)),
     "itemset": _itemset,
+}
+_METHODS_OF_SCALARS = {
+    "tostring": _METHODS["tostring"],
+    "newbyteorder": lambda self, new_order="S": np.asarray(self).view(self.dtype.newbyteorder(new_order))[()],
 }
 
 

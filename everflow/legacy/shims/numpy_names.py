@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 import pickle
 import sys
 import types
+import warnings
 
 import numpy as np
 
@@ -27,6 +29,7 @@ _RENAMED = {
     "infty": "inf",
     "PINF": "inf",
     "NaN": "nan",
+    "NAN": "nan",
     "product": "prod",
     "cumproduct": "cumprod",
     "sometrue": "any",
@@ -38,6 +41,11 @@ _RENAMED = {
     "bool8": "bool_",
     "int0": "intp",
     "uint0": "uintp",
+    "object0": "object_",
+    "str0": "str_",
+    "bytes0": "bytes_",
+    "void0": "void",
+    "typeDict": "sctypeDict",
 }
 _EXCEPTIONS = (
     "AxisError ComplexWarning RankWarning TooHardError VisibleDeprecationWarning ModuleDeprecationWarning".split()
@@ -75,6 +83,50 @@ def find_common_type(array_types, scalar_types):
     return np.result_type(*array_types, *scalar_types)
 
 
+def alen(a):
+    """How many rows an array has; 1 where it is a number."""
+    return len(np.atleast_1d(a))
+
+
+def obj2sctype(rep, default=None):
+    """The scalar type that an array, a type or a name of one stands for."""
+    if issubclass_(rep, np.generic):
+        return rep
+    try:
+        return np.dtype(rep if isinstance(rep, (type, str, np.dtype)) else np.asarray(rep).dtype).type
+    except TypeError:
+        return default
+
+
+def issctype(rep):
+    """Whether something is a scalar type, or stands for one."""
+    return isinstance(rep, (type, np.dtype)) and obj2sctype(rep) not in (None, np.object_)
+
+
+def issubclass_(arg1, arg2):
+    """Whether the first is a class below the second; False where it is no class."""
+    return isinstance(arg1, type) and issubclass(arg1, arg2)
+
+
+def issubsctype(arg1, arg2):
+    """Whether the scalar type of the first is below that of the second."""
+    return issubclass(obj2sctype(arg1), obj2sctype(arg2))
+
+
+def sctype2char(sctype):
+    """The letter of a scalar type."""
+    return np.dtype(obj2sctype(sctype)).char
+
+
+_SCALARS = {
+    "int": [np.int8, np.int16, np.int32, np.int64],
+    "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+    "float": [np.float16, np.float32, np.float64, np.longdouble],
+    "complex": [np.complex64, np.complex128, np.clongdouble],
+    "others": [bool, object, bytes, str, np.void],
+}
+
+
 class _Casts(dict):
     """{type: a function that makes arrays of it}, as `np.cast[np.int32](values)`."""
 
@@ -82,7 +134,10 @@ class _Casts(dict):
         return functools.partial(np.asarray, dtype=np.dtype(kind))
 
 
-_FUNCTIONS = (asscalar, in1d, asfarray, msort, rank, find_common_type)
+_FUNCTIONS = (
+    *(asscalar, in1d, asfarray, msort, rank, find_common_type, alen),
+    *(obj2sctype, issctype, issubclass_, issubsctype, sctype2char),
+)
 
 
 def bring_back() -> None:
@@ -91,19 +146,23 @@ def bring_back() -> None:
     vars(np).update({old: getattr(np, name) for old, name in _RENAMED.items() if hasattr(np, name)})
     vars(np).update({function.__name__: function for function in _FUNCTIONS})
     _add(np, **{name: getattr(np.exceptions, name) for name in _EXCEPTIONS if hasattr(np.exceptions, name)})
-    _add(np, cast=_Casts(), NINF=-np.inf, PZERO=0.0, NZERO=-0.0, loads=pickle.loads)
+    _add(np, cast=_Casts(), NINF=-np.inf, PZERO=0.0, NZERO=-0.0, loads=pickle.loads, sctypes=_SCALARS)
+    _add(np, math=math, sys=sys, warnings=warnings)  # which programs took for parts of it
     _add(np.lib, **{name: getattr(np, name) for name in _PUBLIC_IN_LIB if hasattr(np, name)})
     for name in ("arraysetops", "index_tricks", "function_base", "twodim_base", "shape_base"):
-        _add_module(f"numpy.lib.{name}")
+        _add_module(np.lib, name, np)
+    _add_module(np.linalg, "linalg", np.linalg)
+    _add_module(np.fft, "helper", np.fft)
     np.set_printoptions(legacy="1.21")
 
 
-def _add_module(name: str) -> None:
-    """An inner module whose public names are all on numpy itself."""
-    module = types.ModuleType(name, "The names that programs took from here are on numpy.")
-    vars(module)["__getattr__"] = lambda attribute: getattr(np, attribute)
-    sys.modules.setdefault(name, module)
-    _add(np.lib, **{name.rpartition(".")[2]: module})
+def _add_module(package: types.ModuleType, name: str, shown: types.ModuleType) -> None:
+    """An inner module of numpy, whose public names are all on a module that is still there."""
+    path = f"{package.__name__}.{name}"
+    module = types.ModuleType(path, f"The names that programs took from here are on {shown.__name__}.")
+    vars(module)["__getattr__"] = lambda attribute: getattr(shown, attribute)
+    sys.modules.setdefault(path, module)
+    _add(package, **{name: module})
 
 
 def _add(owner, **names) -> None:

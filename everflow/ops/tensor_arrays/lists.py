@@ -107,7 +107,8 @@ def _push_shape(op):
 def _concat_lists_shape(op):
     for handle in op.inputs:
         _listed_shape(handle, dtype=op.attrs["element_dtype"])
-    return scalar()
+    first, second = (handle.shape for handle in op.inputs)
+    return [first.merge_with(second)]
 
 
 @shape_rule("TensorListSplit")

@@ -81,6 +81,11 @@ class Trackable:
 
     _unconditional_checkpoint_dependencies = _checkpoint_dependencies
 
+    @property
+    def _unconditional_dependency_names(self):
+        """{name: what hangs on this object under it}, to which more can be added."""
+        return self.__dict__.setdefault("_named_children", {})
+
     def _lookup_dependency(self, name):
         """What hangs on this object under a name, or None."""
         return dict(self._checkpoint_children()).get(name)

@@ -26,3 +26,16 @@ def test_optimizers_and_python_states_are_trackable():
             pass
 
     assert is_trackable(tf.train.AdamOptimizer()) and is_trackable(State()) and not is_trackable(State)
+
+
+def test_a_class_may_make_what_is_looked_up():
+    class Growing(Trackable):
+        def _lookup_dependency(self, name):
+            found = super()._lookup_dependency(name)
+            if found is None:
+                found = self._unconditional_dependency_names[name] = Trackable()
+            return found
+
+    root = Growing()
+    made = root._lookup_dependency("leaf")
+    assert root._lookup_dependency("leaf") is made and dict(root._checkpoint_dependencies) == {"leaf": made}
