@@ -293,8 +293,7 @@ python.keras.layers   kernelized                         : legacy.inner.keras_en
 python.keras.utils    kernelized_utils                   : legacy.inner.keras_engine.kernelized
 python.keras.layers   rnn_cell_wrapper_v2                : rnn.keras_wrappers
 python.keras.layers   dense_attention                    : keras.layers.attention
-python.keras.layers.preprocessing preprocessing_test_utils : legacy.inner.keras_testing.combiners
-python.keras.layers.preprocessing normalization normalization_v1 : legacy.inner.keras_engine.preprocessing
+python.keras.layers.preprocessing normalization normalization_v1 preprocessing_test_utils : legacy.inner.keras_engine.preprocessing legacy.inner.keras_testing.combiners
 python.keras.mixed_precision experimental                : keras.mixed_precision.experimental
 python.keras.mixed_precision.experimental policy         : keras.mixed_precision.policy
 python.keras.mixed_precision.experimental autocast_variable : keras.engine.autocast_variable

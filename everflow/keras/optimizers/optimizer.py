@@ -311,13 +311,14 @@ class Optimizer(Trackable):
         self._prepare(variables)
 
         def update(copy, grad):
-            with _update_scope(copy):
-                return self._update(grad, copy)
+            return self._update(grad, copy)
 
+        made = []
         with name_scope(name or self._name):
-            pairs = zip(variables, sums)
-            made = [strategy.extended.update(var, update, args=(total,), group=False) for var, total in pairs]
-            return self._counted([op for of_copies in made for op in of_copies])
+            for var, total in zip(variables, sums):
+                with _update_scope(var):
+                    made += strategy.extended.update(var, update, args=(total,), group=False)
+            return self._counted(made)
 
     def _apply(self, grads_and_vars, name):
         updates = []
