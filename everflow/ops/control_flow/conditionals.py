@@ -190,6 +190,9 @@ def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
 
 
 def _case(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds=False, **cond_kwargs):
+    unordered = isinstance(pred_fn_pairs, dict) and not isinstance(pred_fn_pairs, collections.OrderedDict)
+    if unordered and not exclusive and executing_eagerly():
+        raise ValueError("Executing eagerly, a dictionary has no order in which to ask: give a list, or exclusive=True")
     preds, actions = _check_pairs(pred_fn_pairs, allow_python_preds)
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from everflow.ops.control_flow.conditionals import smart_cond
 
 Pair = collections.namedtuple("Pair", ["a", "b"])
@@ -126,3 +127,11 @@ def test_assertions_show_their_data(sess, data):
 def test_as_much_of_the_data_as_asked(sess):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[0 1 2 3\.\.\.\]"):
         sess.run(tf.Assert(tf.placeholder_with_default(False, []), [np.arange(9)], summarize=4))
+
+
+def test_a_dictionary_has_no_order_when_executing_eagerly():
+    with eager_mode():
+        pairs = {tf.constant(False): lambda: 1, tf.constant(True): lambda: 2}
+        with pytest.raises(ValueError, match="no order"):
+            tf.case(pairs)
+        assert tf.case(pairs, exclusive=True) == 2
