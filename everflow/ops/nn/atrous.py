@@ -239,7 +239,9 @@ def convolution(
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, "convolution", [input, filter]) as name:
         input = convert_to_tensor(input, name="input")
-        filter = convert_to_tensor(filter, name="filter")
+        # Plain numbers become of the input's type.
+        kind = input.dtype.base_dtype if isinstance(filter, (np.ndarray, list, tuple)) else None
+        filter = convert_to_tensor(filter, kind, name="filter")
         return Convolution(input.shape, filter.shape, padding, strides, dilation_rate, name, data_format)(input, filter)
 
 

@@ -294,8 +294,8 @@ def max_pool_with_argmax(
 
     Args:
         input: Images [batch, height, width, channels].
-        ksize: The extent of the window along each axis.
-        strides: How far the window moves along each axis.
+        ksize: The extent of the window along each axis; one number stands for height and width.
+        strides: How far the window moves along each axis; one number stands for height and width.
         padding: `SAME` pads with zeros so that all inputs are covered; `VALID` takes only places where the window fits.
         data_format: Where channels are: last in `NHWC` and its like, second in `NCHW`.
         Targmax: The type of the indices; int64 if None.
@@ -319,8 +319,8 @@ def max_pool_with_argmax(
     Targmax = either("output_dtype", output_dtype, "Targmax", Targmax)
     return raw.MaxPoolWithArgmax(
         input=input,
-        ksize=ksize,
-        strides=strides,
+        ksize=per_dimension(ksize, 2, 3, "ksize"),
+        strides=per_dimension(strides, 2, 3, "strides"),
         padding=padding,
         Targmax=dtypes.int64 if Targmax is None else Targmax,
         include_batch_in_index=include_batch_in_index,

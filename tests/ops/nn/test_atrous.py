@@ -104,3 +104,12 @@ def test_back_through_holes(sess):
 def test_holes_that_cannot_be(build, error):
     with tf.Graph().as_default(), pytest.raises(error):
         build()
+
+
+@pytest.mark.parametrize("kind", [tf.float32, tf.float64])
+def test_filters_of_plain_numbers_become_of_the_input_s_type(kind):
+    images = tf.ones([1, 4, 4, 2], kind)
+    for filters in (np.ones([2, 2, 2, 1]), np.ones([2, 2, 2, 1], np.float32), [[[[1], [1]]]]):
+        assert tf.nn.convolution(images, filters, "SAME").dtype == kind
+    with pytest.raises((TypeError, ValueError)):
+        tf.nn.convolution(images, tf.ones([2, 2, 2, 1], tf.float16), "SAME")

@@ -95,3 +95,9 @@ def test_fractional_pools(sess):
 def test_pools_that_cannot_be(build):
     with tf.Graph().as_default(), pytest.raises(ValueError):
         build()
+
+
+def test_one_number_for_height_and_width_of_largest_entries_with_places():
+    found = tf.compat.v2.nn.max_pool_with_argmax(tf.ones([1, 4, 4, 1]), 2, 2, "VALID")
+    assert found.output.shape.as_list() == [1, 2, 2, 1]
+    assert found.argmax.op.get_attr("ksize") == [1, 2, 2, 1]
