@@ -410,9 +410,9 @@ python.ops.distributions util                            : legacy.inner.ops.dist
                                                            contrib.distributions.axes ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
-python.ops.linalg     linear_operator_circulant linear_operator_kronecker linear_operator_toeplitz : ops.linalg.operators.* linalg legacy.inner.ops.operator_parts
+python.ops.linalg     linear_operator_circulant linear_operator_kronecker linear_operator_toeplitz : ops.linalg.operators.* linalg legacy.inner.ops.linalg.parts
 python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
-python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.operator_algebra
+python.ops.linalg     linear_operator_algebra            : legacy.inner.ops.linalg.algebra
 python.ops.linalg     linear_operator_test_util          : legacy.inner.ops.testing.operator_cases
 python.ops.linalg     registrations_util                 : ops.linalg.operators.hints
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction legacy.inner.ops.losses

@@ -5,7 +5,7 @@ import unittest
 import pytest
 
 import everflow as tf
-from everflow.legacy.inner.ops import operator_algebra
+from everflow.legacy.inner.ops.linalg import algebra
 from everflow.legacy.inner.ops.testing import operator_cases
 
 
@@ -99,17 +99,17 @@ def test_functions_are_registered_by_classes():
         pass
 
     with pytest.raises(TypeError, match="must be callable"):
-        operator_algebra.RegisterAdjoint(Kind)("no function")
-    function = operator_algebra.RegisterMatmul(Kind, Kind)(lambda a, b: "a product")
+        algebra.RegisterAdjoint(Kind)("no function")
+    function = algebra.RegisterMatmul(Kind, Kind)(lambda a, b: "a product")
     with pytest.raises(ValueError, match="has already been registered"):
-        operator_algebra.RegisterMatmul(Kind, Kind)(function)
+        algebra.RegisterMatmul(Kind, Kind)(function)
     kind = Kind([1.0, 2.0])
-    assert kind.matmul(kind) == operator_algebra.matmul(kind, kind, name="product") == "a product"
-    assert operator_algebra._registered_matmul(Kind, Kind) is function
-    assert operator_algebra._registered_inverse(int) is None
+    assert kind.matmul(kind) == algebra.matmul(kind, kind, name="product") == "a product"
+    assert algebra._registered_matmul(Kind, Kind) is function
+    assert algebra._registered_inverse(int) is None
     with pytest.raises(ValueError, match="No cholesky registered"):
-        operator_algebra.cholesky(3)
-    del operator_algebra._MATMUL[Kind, Kind]
+        algebra.cholesky(3)
+    del algebra._MATMUL[Kind, Kind]
 
 
 @pytest.mark.parametrize("batch_shape", [[], (), tf.TensorShape([])])
