@@ -24,6 +24,8 @@ class AutoTrackable:
     _tracking_metadata: str
     @property
     def _unconditional_checkpoint_dependencies(self) -> list[Any]: ...
+    @property
+    def _unconditional_dependency_names(self) -> Any: ...
 
 class BinaryAccuracy(Mean):
     threshold: Any
