@@ -18,7 +18,7 @@ def numeric_summary(array):
         counts = {"False": int((~array).sum()), "True": int(array.sum())}
         return _counted(counts, array.size)
     if array.dtype.kind not in "iufc":
-        return [f"No numeric summary available due to tensor dtype: {array.dtype}."]
+        return [f"No summary of numbers: the tensor is of {array.dtype}."]
     values = array.ravel()
     finite = values[np.isfinite(values)]
     kinds = {"nan": np.isnan(values)}

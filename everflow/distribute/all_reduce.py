@@ -97,11 +97,12 @@ def _ragged_split(tensor: Tensor, pieces: int) -> list[Tensor]:
 
 def _apply_unary_to_chunks(f: Callable[[Tensor], Tensor], chunks_by_dev: Sequence[Tensors]) -> list[list[Tensor]]:
     """A function of each chunk, where a device's first chunk is."""
-    made = []
-    for chunks in chunks_by_dev:
+
+    def of_a_device(chunks: Tensors) -> list[Tensor]:
         with colocate_with(chunks[0]):
-            made.append([f(chunk) for chunk in chunks])
-    return made
+            return list(map(f, chunks))
+
+    return [of_a_device(chunks) for chunks in chunks_by_dev]
 
 
 # --- rings ----------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_how_long_it_took(ran):
 
 def test_what_is_fed(ran):
     answers = ran("print_feed x:0", "print_feed y:0", "run", "run", runs=1).answers
-    assert answers[0].startswith('Tensor "x:0 (feed)"') and "does not contain the key y:0" in answers[1]
+    assert answers[0].startswith('Tensor "x:0 (feed)"') and "y:0 is not fed" in answers[1]
 
 
 def test_leaving(ran):

@@ -55,7 +55,7 @@ def test_lines_with_what_they_took(program):
         "[||||||||||] 2000us      1(1)      L4 y = tf.add(x, x, name='y')",
     ]
     assert output.annotations[debugger_cli_common.INIT_SCROLL_POS_KEY] == 4
-    assert "does not contain any profile" in analyzer.print_source([path, "-n", "z"]).lines[0]
+    assert "passes these filters" in analyzer.print_source([path, "-n", "z"]).lines[0]
 
 
 def test_history_of_screens():

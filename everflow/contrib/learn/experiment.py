@@ -18,11 +18,9 @@ from everflow.train.checkpoint_state import latest_checkpoint
 @contextlib.contextmanager
 def _new_attr_context(obj, attr):
     """A context after which an attribute is what it was before."""
-    before = getattr(obj, attr)
-    try:
+    with contextlib.ExitStack() as afterwards:
+        afterwards.callback(setattr, obj, attr, getattr(obj, attr))
         yield
-    finally:
-        setattr(obj, attr, before)
 
 
 class Experiment:

@@ -173,10 +173,11 @@ class BestModelSelector:
 
     def update(self, checkpoint_path, eval_result):
         """(the checkpoint, its result) where it is the best so far, else (an empty path, None)."""
-        if self._best_eval_result is None or self._compare_fn(self._best_eval_result, eval_result):
-            self._best_eval_result = eval_result
-            return checkpoint_path, eval_result
-        return "", None
+        best = self._best_eval_result
+        if best is not None and not self._compare_fn(best, eval_result):
+            return "", None
+        self._best_eval_result = eval_result
+        return checkpoint_path, eval_result
 
     def _get_best_eval_result(self, event_files):
         best = None

@@ -73,11 +73,9 @@ def create_signatures(tensors):
 
 def create_placeholders_from_signatures(signatures):
     """Placeholders for signatures, for one or for a dict."""
-    if signatures is None:
-        return None
-    if not isinstance(signatures, dict):
-        return signatures.get_placeholder()
-    return {key: signature.get_placeholder() for key, signature in signatures.items()}
+    if isinstance(signatures, dict):
+        return {key: create_placeholders_from_signatures(signature) for key, signature in signatures.items()}
+    return signatures and signatures.get_placeholder()
 
 
 def create_example_parser_from_signatures(signatures, examples_batch, single_feature_name="feature"):

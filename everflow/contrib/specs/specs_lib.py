@@ -109,10 +109,10 @@ class Function(Composable):
         return Function(self.f, *args, *self.args, **{**self.kw, **kw})
 
     def funcall(self, x: Any) -> Any:
-        args, kw = get_positional(self.args, self.kw)
+        given, named = get_positional(self.args, self.kw)
         if _prints_calls:
-            print("DEBUG:", self.f, x, args, kw)
-        return self.f(x, *args, **kw)
+            print("DEBUG:", self.f, x, given, named)
+        return self.f(*[x, *given], **named)
 
 
 class Composition(Composable):

@@ -375,7 +375,7 @@ def tensor_list_split(
     tensor: torch.Tensor, element_shape: torch.Tensor, lengths: torch.Tensor, *, element_dtype: DType
 ) -> TensorList:
     if lengths.ndim != 1:
-        raise _error(f"Expected lengths to be a vector, received shape: {shape_text(lengths.shape)}")
+        raise _error(f"The lengths must be a vector; theirs is the shape {shape_text(lengths.shape)}")
     items, begin = [], 0
     for length in lengths.tolist():
         if length < 0:

@@ -34,7 +34,7 @@ def concat_axes(axes):
         raise ValueError("There is no axis to begin with")
     names = {axis.name for axis in axes}
     if len(names) > 1:
-        raise ValueError(f"axes do not all have the same name: {sorted(names)}")
+        raise ValueError(f"the axes have several names: {sorted(names)}")
     (name,) = names
     if all(axis.labels is not None for axis in axes):
         return Axis(name, [label for axis in axes for label in axis.labels])

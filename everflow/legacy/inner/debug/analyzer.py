@@ -213,7 +213,7 @@ class DebugAnalyzer(SourceText):
         return output
 
     def _unknown(self, node: str) -> RichTextLines:
-        output = cli_shared.error(f'There is no node named "{node}" in the partition graphs')
+        output = cli_shared.error(f'The graphs that ran have no node named "{node}"')
         _add_main_menu(output, node_name=None)
         return output
 
@@ -256,7 +256,7 @@ class DebugAnalyzer(SourceText):
         try:
             frames = self._debug_dump.node_traceback(node_name)
         except LookupError:
-            lines.append(RL("(Unavailable because no Python graph has been loaded)"))
+            lines.append(RL("(unknown: there is no Python graph to ask)"))
             return rich_text_lines_from_rich_line_list(lines)
         for depth, (path, number, function, text, *_) in enumerate(frames):
             lines += [RL(f"{depth}: {path}"), RL("  ") + _link(f"Line:     {number}", f"ps {path} -b {number}")]
@@ -358,13 +358,11 @@ class DebugAnalyzer(SourceText):
     def _dump_of(self, parsed: argparse.Namespace, tensor: str, slicing: str, data: list, screen: Any) -> RichTextLines:
         number, count = parsed.number, len(data)
         if count == 1 and number > 0:
-            return cli_shared.error(f"Invalid number ({number}) for tensor {tensor}, which generated one dump.")
+            return cli_shared.error(f"There is one dump of tensor {tensor}, so {number} is no number of one.")
         if count > 1 and number < 0:
             return self._dumps_of(tensor, data)
         if number >= count:
-            return cli_shared.error(
-                f"Specified number ({number}) exceeds the number of available dumps ({count}) for tensor {tensor}"
-            )
+            return cli_shared.error(f"There are {count} dumps of tensor {tensor}, so {number} is no number of one")
         datum = data[number if count > 1 else 0]
         return cli_shared.format_tensor(
             datum.get_tensor(),
@@ -382,7 +380,7 @@ class DebugAnalyzer(SourceText):
         for number, datum in enumerate(data):
             before = f"#{number} [{self._milliseconds(datum)} ms] "
             lines.append(RL(before) + _link(datum.watch_key, f"print_tensor {tensor} -n {number}"))
-        lines += [RL(), RL("You can use the -n (--number) flag to specify which dump to print.")]
+        lines += [RL(), RL("Choose one with -n (--number).")]
         lines += [RL("For example:"), RL(f"  print_tensor {tensor} -n 0")]
         return rich_text_lines_from_rich_line_list(lines)
 

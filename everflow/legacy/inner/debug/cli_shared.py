@@ -136,7 +136,7 @@ def get_run_start_intro(
     """What stands on the screen before a run: what is fetched and fed, and the commands there are."""
     made = RichTextLines([_HORIZONTAL_BAR])
     if is_callable_runner:
-        made.append("Running a runner returned by Session.make_callable()")
+        made.append("Calling what Session.make_callable() gave")
     else:
         made.append(f"Session.run() call #{run_call_count}:")
         made.append("")

@@ -163,15 +163,14 @@ class CursesUI(CursesScreen, BaseUI):
         self._screen_refresh()
         self._command_window.clear()
         self._command_textbox = curses.textpad.Textbox(self._command_window, insert_mode=True)
-        for character in existing_command or "":
-            self._command_textbox.do_command(ord(character))
+        self._auto_key_in(existing_command or "")
 
     def _auto_key_in(self, command: str, erase_existing: bool = False) -> None:
         """Type a command for the user."""
         if erase_existing:
             self._erase_existing_command()
-        for character in command:
-            self._command_textbox.do_command(ord(character))
+        for key in map(ord, command):
+            self._command_textbox.do_command(key)
 
     def _erase_existing_command(self) -> None:
         for _ in self._screen_gather_textbox_str():
@@ -354,10 +353,11 @@ class CursesUI(CursesScreen, BaseUI):
         self._info_toast(f"Mouse mode: {'on' if self._mouse_enabled else 'off'}")
 
     def _set_mouse_enabled(self, enabled: bool) -> None:
-        if self._mouse_enabled != enabled:
-            self._mouse_enabled = enabled
-            self._screen_set_mousemask()
-            self._redraw_output()
+        if self._mouse_enabled == enabled:
+            return
+        self._mouse_enabled = enabled
+        self._screen_set_mousemask()
+        self._redraw_output()
 
     def _fetch_hyperlink_command(self, mouse_x: int, mouse_y: int) -> str:
         """The command behind a place on the screen, or nothing."""
@@ -410,10 +410,12 @@ class CursesUI(CursesScreen, BaseUI):
 
     def _redraw_output(self) -> None:
         """Show again what is shown."""
-        if self._curr_unwrapped_output is not None:
-            self._display_nav_bar()
-            self._display_main_menu(self._curr_unwrapped_output)
-            self._display_output(self._curr_unwrapped_output, is_refresh=True)
+        shown = self._curr_unwrapped_output
+        if shown is None:
+            return
+        self._display_nav_bar()
+        self._display_main_menu(shown)
+        self._display_output(shown, is_refresh=True)
 
     def _display_nav_bar(self) -> None:
         self._nav_bar = self._nav_history.render(

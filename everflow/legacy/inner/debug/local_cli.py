@@ -243,7 +243,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         """The command `print_feed`."""
         parsed = self._argparsers["print_feed"].parse_args(args)
         if not self._feed_dict:
-            return cli_shared.error("The feed_dict of the current run is None or empty.")
+            return cli_shared.error("Nothing is fed in this run.")
         name, slicing = command_parser.parse_tensor_name_with_slicing(parsed.tensor_name)
         for key, value in self._feed_dict.items():
             if names.get_graph_element_name(key) == name:
@@ -256,4 +256,4 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
                     highlight_options=cli_shared.parse_ranges_highlight(parsed.ranges),
                     include_numeric_summary=parsed.numeric_summary,
                 )
-        return cli_shared.error(f"The feed_dict of the current run does not contain the key {name}")
+        return cli_shared.error(f"{name} is not fed in this run")

@@ -275,8 +275,7 @@ class ProfileAnalyzer:
         if not found:
             return RichTextLines(
                 [
-                    f"The source file {parsed.source_file_path} does not contain any profile information for the previous "
-                    "Session run under the following filters:",
+                    f"Nothing of the last run was drawn in {parsed.source_file_path} that passes these filters:",
                     *(f"  --{flag}: {getattr(parsed, flag)}" for flag in _FILTERS),
                 ]
             )
@@ -314,11 +313,10 @@ class ProfileAnalyzer:
         return line + RL(text, attrs) + " " * (width - len(text))
 
     def _get_total_cost(self, aggregated_profile: AggregateProfile, cost_type: str) -> int:
-        if cost_type == "exec_time":
-            return aggregated_profile.total_exec_time
-        if cost_type == "op_time":
-            return aggregated_profile.total_op_time
-        raise ValueError(f"A cost is an exec_time or an op_time, not a {cost_type!r}")
+        if cost_type not in ("exec_time", "op_time"):
+            raise ValueError(f"A cost is an exec_time or an op_time, not a {cost_type!r}")
+        total: int = getattr(aggregated_profile, f"total_{cost_type}")
+        return total
 
     def _render_normalized_cost_bar(self, cost: float, max_cost: float, length: int) -> Any:
         """A bar as long as its part of the largest cost, but never without a stroke."""

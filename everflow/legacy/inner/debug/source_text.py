@@ -30,7 +30,7 @@ class SourceText:
             path_regex_whitelist=parsed.path_filter,
             node_name_regex_whitelist=parsed.node_name_filter,
         )
-        lines = [RL("List of source files that created nodes in this run", "bold")]
+        lines = [RL("Files whose lines drew nodes of this run", "bold")]
         if parsed.path_filter:
             lines.append(RL(f'File path regex filter: "{parsed.path_filter}"'))
         if parsed.node_name_filter:

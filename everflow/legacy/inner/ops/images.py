@@ -70,11 +70,11 @@ def _CheckGrayscaleImage(image: Tensor, require_static: bool = True) -> list:
     if require_static and not shape.is_fully_defined():
         raise ValueError("The shape of the image must be fully defined.")
     if shape.rank is not None and shape.size(-1) not in (None, 1):
-        raise ValueError(f"Last dimension of a grayscale image should be size 1; this one is of shape {shape}")
+        raise ValueError(f"A grayscale image has one channel; this one is of shape {shape}")
     if shape.is_fully_defined():
         return []
     return [
-        assert_equal(array.shape(image)[-1], 1, message="Last dimension of a grayscale image should be size 1."),
+        assert_equal(array.shape(image)[-1], 1, message="A grayscale image has one channel."),
         assert_greater_equal(array.rank(image), 3, message="A grayscale image must be at least three-dimensional."),
     ]
 

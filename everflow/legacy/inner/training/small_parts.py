@@ -42,11 +42,11 @@ def _as_tensor_list(tensors: Any) -> Any:
 
 def _as_original_type(original_tensors: Any, tensor_list: Any) -> Any:
     """What `_as_tensor_list` took apart, put together again of other values; a value alone stands for a list of it."""
-    if isinstance(original_tensors, dict):
-        if len(original_tensors) == 1:  # what comes from a queue of one part is no list
-            tensor_list = [tensor_list]
-        return dict(zip(sorted(original_tensors), tensor_list, strict=True))
-    return tensor_list
+    if not isinstance(original_tensors, dict):
+        return tensor_list
+    keys = sorted(original_tensors)
+    # What comes from a queue of one part is no list.
+    return {keys[0]: tensor_list} if len(keys) == 1 else dict(zip(keys, tensor_list, strict=True))
 
 
 def _as_tensor_list_list(tensors_list: Any) -> list[Any]:

@@ -26,11 +26,11 @@ def standalone_decorator(f):
 
 def functional_decorator():
     """One that is made by a call."""
+    return _wrapped
 
-    def decorator(f):
-        def functional_wrapper(*args, **kwargs):
-            return f(*args, **kwargs)
 
-        return functional_wrapper
+def _wrapped(f):
+    def functional_wrapper(*args, **kwargs):
+        return f(*args, **kwargs)
 
-    return decorator
+    return functional_wrapper
