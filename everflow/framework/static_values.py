@@ -318,7 +318,7 @@ def _evaluate(
         value = op.attrs["value"].array
     elif op.type == "Placeholder":
         value = _captured(tensor)
-    elif op.type == "Shape" or op.type == "ShapeN" and (depth == 0 or pieced or _is_constant(op, memo)):
+    elif op.type == "Shape" or op.type == "ShapeN" and (depth == 0 or pieced or _is_constant(op)):
         shape = op.inputs[tensor.value_index].shape
         if shape.is_fully_defined():
             value = np.array(shape.as_list(), op.attrs["out_type"].as_numpy_dtype)
@@ -352,22 +352,27 @@ def _evaluate(
     return value
 
 
-# Op types without inputs, or through which a value comes that is not the same in every run.
+# Subgraphs of more operations than this are not looked through.
+_MOST_OPS = 500
+# Op types through which a value comes that is not the same in every run.
 _NOT_CONSTANT = {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Enter", "NextIteration", "Merge", "Switch"}
 
 
-def _is_constant(op: Operation, memo: dict[Any, Any]) -> bool:
-    """Whether TensorFlow could run the op while drawing: everything that it is computed from is constant."""
-    key = (op, "is constant")
-    if key not in memo:
-        memo[key] = False
-        memo[key] = op.type == "Const" or (
-            op.type not in _NOT_CONSTANT
-            and not op.definition.is_stateful
-            and bool(op.inputs)
-            and all(not t.is_eager and _is_constant(t.op, memo) for t in op.inputs)
-        )
-    return bool(memo[key])
+def _is_constant(op: Operation) -> bool:
+    """Whether TensorFlow could run the op while drawing: everything that it is computed from, not too much, is constant."""
+    seen, pending = {op}, [op]
+    while pending:
+        op = pending.pop()
+        if op.type == "Const":
+            continue
+        if op.type in _NOT_CONSTANT or op.definition.is_stateful or not op.inputs or len(seen) > _MOST_OPS:
+            return False
+        if any(t.is_eager for t in op.inputs):
+            return False
+        further = {t.op for t in op.inputs} - seen
+        seen |= further
+        pending += further
+    return True
 
 
 def _guarded(

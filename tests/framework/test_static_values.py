@@ -273,3 +273,11 @@ def test_a_split_whose_rest_is_meant_by_minus_one_is_known():
     batch, rest = tf.split(tf.shape(x), [-1, 0])
     assert tf.reshape(x, tf.concat([batch, [-1]], 0)).shape.as_list() == [2, 5, 1]
     assert tf.reshape(x, tf.concat([rest, [-1]], 0)).shape.as_list() == [10]
+
+
+def test_the_shape_of_constants_is_known_through_any_ops():
+    image = tf.image.resize_bilinear(tf.ones([2, 4, 4, 3]), [8, 8])
+    channels = tf.shape_n([image, image])[0][-1]
+    assert tf.tile(tf.ones([5, 1]), [1, channels]).shape.as_list() == [5, 3]
+    fed = tf.image.resize_bilinear(tf.placeholder(tf.float32, [2, 4, 4, 3]), [8, 8])
+    assert tf.tile(tf.ones([5, 1]), [1, tf.shape_n([fed, fed])[0][-1]]).shape.as_list() == [5, None]
