@@ -539,12 +539,6 @@ class Operation(OperationMembers):
                 None, None, f"Operation {self._name!r} has {len(inputs)} inputs: there is no input {index} to update"
             )
         replaced, inputs[index] = inputs[index], tensor
-        if not replaced.dtype.is_compatible_with(tensor.dtype) and replaced.dtype.base_dtype != tensor.dtype.base_dtype:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Input {index} of {self._name!r} is {replaced.dtype.name}, but {tensor.name} {tensor.dtype.name}",
-            )
         before, self._inputs = self._inputs, _InputList(inputs)
         if not tensor.shape.is_compatible_with(replaced.shape):
             try:

@@ -46,7 +46,7 @@ class LoadedGraph(AutoTrackable):
 
     def prune(self, feeds, fetches, name=None, input_signature=None):
         """The function from some tensors of the graph to others; both are nests of tensors, ops and their names."""
-        return pruned(self.graph, feeds, fetches, name, input_signature)
+        return _cut(self.graph, feeds, fetches, name, input_signature)
 
 
 def load_graph(export_dir, meta):
@@ -80,7 +80,8 @@ def load_graph(export_dir, meta):
                 if key not in _OWN_SIGNATURES
             }
         if init_op is not None:
-            done = pruned(body, [], init_op, "init")()
+            body.initializer = pruned(body, [], init_op, "init")
+            done = body.initializer()
             if not executing_eagerly():
                 add_to_collection(GraphKeys.TABLE_INITIALIZERS, done)
     return LoadedGraph(
@@ -130,8 +131,15 @@ def _signature(body, signature):
     """The function of a SignatureDef: it takes its inputs by their names."""
     feeds = {name: get_tensor_from_tensor_info(info) for name, info in sorted(signature.inputs.items())}
     fetches = {name: get_tensor_from_tensor_info(info) for name, info in sorted(signature.outputs.items())}
-    made = pruned(body, feeds, fetches, "signature_wrapper")
+    made = _cut(body, feeds, fetches, "signature_wrapper")
     made.take_by_name(feeds)
+    return made
+
+
+def _cut(body, *wanted):
+    """A part of the graph as a function. While it is there, so is the init op's, and with that the tables it filled."""
+    made = pruned(body, *wanted)
+    made.graph.cut_from = body
     return made
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow import debug as tf_debug
+from everflow.debug import dumps
 from everflow.protos import event_pb2
 from everflow.runtime import debug_dumps
 
@@ -27,15 +29,24 @@ def read(path):
 
 
 def dumped(folder):
-    """{(node, slot, op): array} of what was written."""
+    """{(node, slot, op): array, or what stands for a handle} of what was written."""
     found = {}
     for path in (folder / CPU).rglob("*"):
         if path.is_file() and not path.name.startswith("_tfdbg"):
-            value = read(path).summary.value[0]
-            node, slot, kind = value.node_name.rsplit(":", 2)
+            event = read(path)
+            node, slot, kind = event.summary.value[0].node_name.rsplit(":", 2)
             assert path.relative_to(folder / CPU).as_posix().startswith(f"{node}_{slot}_{kind}_")
-            found[node, int(slot), kind] = tf.make_ndarray(value.tensor)
+            found[node, int(slot), kind] = dumps.load_tensor_from_event(event)
     return found
+
+
+def short(folder, array, kind):
+    """What is dumped in short of an output that has these values."""
+    x = tf.placeholder(array.dtype, array.shape)
+    y = tf.reverse(x, [0], name="y")
+    with tf.Session() as sess:
+        sess.run(y, {x: array}, options=watched(folder, ("y", 0, [kind])))
+    return dumped(folder)["y", 0, kind]
 
 
 @pytest.fixture
@@ -68,17 +79,26 @@ def test_what_ran_is_written_beside(tmp_path, values):
     assert (about["global_step"], about["input_names"], about["output_names"]) == (7, ["x:0"], ["u:0"])
     assert about["target_nodes"] == ["u"]
     (graph,) = (tmp_path / CPU).glob("_tfdbg_graph_*")
-    assert {n.name for n in tf.GraphDef.FromString(read(graph).graph_def).node} == {"scope/exp", "u"}
+    nodes = {n.name: n.op for n in tf.GraphDef.FromString(read(graph).graph_def).node}
+    assert nodes == {"_arg_x_0_0": "_Arg", "scope/exp": "Exp", "u": "Unique", "_retval_u_0_0": "_Retval"}
 
 
-def test_all_tensors_at_once_but_no_handles(tmp_path):
+def test_all_tensors_at_once_and_handles(tmp_path):
     variable = tf.get_variable("v", initializer=[1.0], use_resource=True)
     tf.negative(variable.read_value(), name="neg")
+    options = tf.RunOptions()
+    tf_debug.watch_graph(options, tf.get_default_graph(), debug_urls=f"file://{tmp_path}")
     with tf.Session() as sess:
         sess.run(variable.initializer)
-        sess.run("neg:0", options=watched(tmp_path, ("*", -1, ["DebugIdentity"])))
-    names = {node for node, _, _ in dumped(tmp_path)}
-    assert "neg" in names and "v" not in names
+        sess.run("neg:0", options=options)
+    found = dumped(tmp_path)
+    assert found["neg", 0, "DebugIdentity"].tolist() == [-1.0]
+    handle = found["v", 0, "DebugIdentity"]
+    assert isinstance(handle, dumps.InconvertibleTensorProto) and handle.initialized
+    assert "dtype: DT_RESOURCE" in str(handle)
+    dump = tf_debug.DebugDumpDir(str(tmp_path))
+    assert {datum.node_name for datum in dump.find(lambda datum, tensor: True)} == {node for node, _, _ in found}
+    assert dump.find(tf_debug.has_inf_or_nan) == []
 
 
 @pytest.mark.parametrize(
@@ -101,18 +121,19 @@ def test_what_can_not_be_written(tmp_path, values, watch, urls, words):
         ([], [0] * 7, [np.inf, -np.inf, np.nan, np.nan]),
     ],
 )
-def test_numbers_in_short(array, counts, spread):
-    found = debug_dumps._numeric_summary(np.float32(array), tf.float32)
+def test_numbers_in_short(tmp_path, array, counts, spread):
+    found = short(tmp_path, np.float32(array), "DebugNumericSummary")
     assert found[0] == 1.0 and found[1:8].tolist() == counts
     np.testing.assert_allclose(found[8:12], spread)
     assert found[12:].tolist() == [tf.float32.as_datatype_enum, 1, len(array)]
 
 
-def test_whole_numbers_are_never_nan():
-    assert debug_dumps._SUMMARIES["DebugNanCount"](np.arange(3), tf.int64) == 0
+def test_whole_numbers_are_never_nan(tmp_path):
+    found = short(tmp_path, np.arange(3), "DebugNanCount")
+    assert found.dtype == np.int64 and found.tolist() == [0]
 
 
 def test_dumps_of_one_run_have_times_of_their_own(tmp_path):
-    dumps = debug_dumps.DebugDumps(watched(tmp_path, ("u", 0, [])).debug_options)
-    times = [dumps._now() for _ in range(1000)]
+    writer = debug_dumps.DebugDumps(watched(tmp_path, ("u", 0, [])).debug_options)
+    times = [writer._now() for _ in range(1000)]
     assert len(set(times)) == 1000 and times == sorted(times)

@@ -134,6 +134,9 @@ class Network(Layer):
     def _layers(self, layers):
         self.__dict__["_graph_layers"] = layers
 
+    def _holders_of_layers(self):
+        return unique([*self.__dict__.get("_graph_layers", ()), *super()._holders_of_layers()])
+
     def _holders(self):
         return [*self.__dict__.get("_graph_layers", ()), *super()._holders()]
 

@@ -316,7 +316,7 @@ class Optimizer(Trackable):
         made = []
         with name_scope(name or self._name):
             for var, total in zip(variables, sums):
-                with _update_scope(var):
+                with name_scope(_update_name(var)):  # each copy is updated on its own device
                     made += strategy.extended.update(var, update, args=(total,), group=False)
             return self._counted(made)
 
@@ -492,8 +492,12 @@ def is_used(momentum):
 @contextlib.contextmanager
 def _update_scope(var):
     """A context for what updates a variable: a name for it, on its device."""
-    with name_scope("update" if executing_eagerly() else "update_" + var.op.name), colocate_with(var):
+    with name_scope(_update_name(var)), colocate_with(var):
         yield
+
+
+def _update_name(var):
+    return "update" if executing_eagerly() else "update_" + var.op.name
 
 
 def _first_copy(var):

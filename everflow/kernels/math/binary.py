@@ -17,6 +17,7 @@ from everflow.native.lowering import lower_maps, lowers
 from everflow.native.values import apply, const, select
 
 if TYPE_CHECKING:
+    from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import AnyTensor, Strings, Value
     from everflow.native.values import Value as Expression
@@ -224,7 +225,18 @@ def truncate_mod(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return _fmod_unexpected(x, y)
 
 
-@kernel("AddN", "AccumulateNV2", result=same(0), fails=False)
+@kernel("AccumulateNV2", result=same(0))
+def accumulate_n(inputs: list[Value], *, shape: TensorShape) -> Value:
+    total = add_n(inputs)
+    # Plans trust the shape that the node says.
+    if not shape.is_compatible_with(total.shape):
+        raise InvalidArgumentError(
+            None, None, f"The sum is said to be of shape {shape}, but its terms are of {shape_text(total)}"
+        )
+    return total
+
+
+@kernel("AddN", result=same(0), fails=False)
 def add_n(inputs: list[Value]) -> Value:
     first = inputs[0]
     if not isinstance(first, torch.Tensor):  # variants, such as tensor lists, know how to add themselves
@@ -311,7 +323,7 @@ def _lower_xlogy(x: Expression, y: Expression) -> Expression:
     return select(x.equals(0.0), 0.0, x * apply("log", y))
 
 
-@lowers("AddN", "AccumulateNV2")
+@lowers("AddN")
 def _lower_add_n(*inputs: Expression) -> Expression:
     total = inputs[0]
     for other in inputs[1:]:

@@ -48,8 +48,11 @@ def _pure_variable_scope(name_or_scope, reuse, old_name_scope, **defaults):
     named = (
         old_name_scope if old_name_scope is not None else getattr(name_or_scope, "original_name_scope", name_or_scope)
     )
-    with variable_scopes._entered(name_or_scope, reuse or None, defaults, named) as scope:
-        yield scope
+    entered = variable_scopes._Entered(name_or_scope, reuse or None, defaults, named)
+    try:
+        yield entered.scope
+    finally:
+        entered.leave()
 
 
 def _assert_float_dtype(dtype):

@@ -7,8 +7,8 @@ import numpy as np
 from everflow.framework import dtypes, nest
 
 _SHORT = {"float32": "float", "float64": "double", "float16": "half"}
-# What may stand with a first leaf of a type: whole numbers and truth values where there are numbers, but no numbers where
-# there are truth values.
+# What may stand with a first leaf of a type: whole numbers and truth values where there are numbers, but no numbers
+# where there are truth values.
 _KINDS = (
     (str, bytes),
     (bool, np.bool_),
