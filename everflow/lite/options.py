@@ -6,7 +6,12 @@ import enum
 
 
 class OpsSet(enum.Enum):
-    """Sets of ops that a converted model may use."""
+    """Sets of ops that a converted model may use.
+
+    Example:
+        >>> str(tf.lite.OpsSet.TFLITE_BUILTINS)
+        'TFLITE_BUILTINS'
+    """
 
     TFLITE_BUILTINS = "TFLITE_BUILTINS"
     SELECT_TF_OPS = "SELECT_TF_OPS"

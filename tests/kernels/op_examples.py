@@ -305,6 +305,7 @@ def sparse(x):
     return [
         *raw.SparseReorder(at[::-1].copy(), values, shape), *raw.SparseReshape(at, shape, np.array([3, 2])),
         *raw.SparseReshape(at, shape, shape), *parts, *total,
+        raw.EditDistance(at, values, shape, at, x.f(2), shape), raw.EditDistance(at, values, shape, at[:1], x.f(1), shape, normalize=False),
         *raw.SparseConcat([at, at], [values, x.f(2)], [shape, shape], concat_dim=0), raw.SparseDenseCwiseAdd(at, values, shape, dense),
         raw.SparseDenseCwiseMul(at, values, shape, dense), raw.SparseDenseCwiseDiv(at, values, shape, dense),
         *raw.SparseFillEmptyRows(at[:1], x.f(1), shape, 0.5),

@@ -463,6 +463,8 @@ def older_datasets():
     data = tf.data.Dataset.range(6)
     _run(
         _first(raw.BatchDataset(numbers, one * 2, **kinds)), _first(raw.SleepDataset(numbers, one, **kinds)),
+        _first(raw.NonSerializableDataset(numbers, **kinds)), _first(raw.ExperimentalNonSerializableDataset(numbers, **kinds)),
+        _first(raw.UnwrapDatasetVariant(raw.WrapDatasetVariant(numbers))),
         _first(raw.SlidingWindowDataset(numbers, one, one, one, **kinds)),
         _first(raw.PaddedBatchDataset(rows, one * 2, [np.int64([2])], [np.float32(0)], output_shapes=[[None, 2]]), tf.float32),
         _first(raw.SamplingDataset(numbers, np.float32(1.0), one, one, **kinds)),

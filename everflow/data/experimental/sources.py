@@ -111,6 +111,7 @@ def sample_from_datasets(datasets, weights=None, seed=None):
 
     Raises:
         TypeError: If the weights are of the wrong type.
+        IndexError: If there are no datasets.
         ValueError: If there are not as many weights as datasets.
 
     Example:

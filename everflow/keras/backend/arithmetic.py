@@ -110,15 +110,18 @@ Example:
 
 
 def clip(x, min_value, max_value):
-    """Values brought within bounds; None stands for no bound.
+    """Values brought within bounds.
 
     Args:
         x: A tensor, or what can be made one.
-        min_value: The lower bound, or None.
-        max_value: The upper bound, or None.
+        min_value: The lower bound.
+        max_value: The upper bound; None for none.
 
     Returns:
         A tensor of the same shape.
+
+    Raises:
+        TypeError: If there is no lower bound.
 
     Example:
         >>> sess.run(tf.keras.backend.clip(tf.constant([-1.0, 0.5, 7.0]), 0.0, 1.0))

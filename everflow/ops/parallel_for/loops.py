@@ -231,7 +231,8 @@ def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
         empty.update(position for position, output in enumerate(outputs) if output is None)
         given = iter(arrays)
         written = [(o, next(given)) for o, t in zip(outputs, types, strict=True) if t is not None]
-        return (i + 1, *(a if o is None else a.write(i, array.expand_dims(o, 0)) for o, a in written))
+        arrays = [a if o is None else a.write(i, array.expand_dims(o, 0)) for o, a in written]
+        return (i + 1, *arrays)
 
     options = {} if parallel_iterations is None else {"parallel_iterations": parallel_iterations}
     _, *filled = while_loop(lambda i, *_: i < iters, turn, [0, *start], **options)
