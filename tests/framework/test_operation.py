@@ -153,10 +153,8 @@ def test_operators_are_installed_once_and_only_those_that_are_known():
     assert installed == tf.Tensor.OVERLOADABLE_OPERATORS
 
 
-def test_an_input_is_replaced_by_one_of_its_type():
+def test_an_input_is_replaced():
     with tf.Graph().as_default():
         doubled = tf.add(tf.constant(1.0), 1.0).op
-        with pytest.raises(tf.errors.InvalidArgumentError, match="int32"):
-            doubled._update_input(0, tf.constant(1))
         doubled._update_input(0, tf.constant(2.0, name="other"))
         assert doubled.inputs[0].op.name == "other"
