@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from everflow.distribute.reduce_ops import ReduceOp
@@ -26,33 +26,32 @@ def build_collective_reduce(
     unary_op: str = "Id",
 ) -> list[Tensor]:
     """The reduction of the tensors of all workers' devices, on each device here."""
-    size = len(input_tensors) * num_workers
-    if executing_eagerly():
-        raise RuntimeError("Collective operations are drawn in a graph")
-    if size < 2:
-        return list(input_tensors)
-    group = collective_keys.get_group_key([tensor.device for tensor in input_tensors])
-    key, made = collective_keys.get_op_instance_key(), []
-    for tensor in input_tensors:
-        with device(tensor.device):
-            made.append(collectives.all_reduce(tensor, size, group, key, reduction_op, unary_op))
-    return made
+    return _of_all_workers(
+        lambda *whom: collectives.all_reduce(*whom, reduction_op, unary_op), input_tensors, num_workers, collective_keys
+    )
 
 
 def build_collective_gather(
     input_tensors: Sequence[Tensor], num_workers: int, collective_keys: CollectiveKeys
 ) -> list[Tensor]:
     """The tensors of all workers' devices one after the other, on each device here."""
-    size = len(input_tensors) * num_workers
+    return _of_all_workers(collectives.all_gather, input_tensors, num_workers, collective_keys)
+
+
+def _of_all_workers(
+    collective: Callable[..., Tensor], tensors: Sequence[Tensor], num_workers: int, keys: CollectiveKeys
+) -> list[Tensor]:
+    """What a collective gives on the device of each tensor; the tensors themselves where there is one."""
     if executing_eagerly():
         raise RuntimeError("Collective operations are drawn in a graph")
+    size = len(tensors) * num_workers
     if size < 2:
-        return list(input_tensors)
-    group = collective_keys.get_group_key([tensor.device for tensor in input_tensors])
-    key, made = collective_keys.get_op_instance_key(), []
-    for tensor in input_tensors:
+        return list(tensors)
+    group = keys.get_group_key([tensor.device for tensor in tensors])
+    instance, made = keys.get_op_instance_key(), []
+    for tensor in tensors:
         with device(tensor.device):
-            made.append(collectives.all_gather(tensor, size, group, key))
+            made.append(collective(tensor, size, group, instance))
     return made
 
 
